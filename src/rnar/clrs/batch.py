@@ -1,0 +1,78 @@
+"""A batch: samples of one task and one size, stacked; and a sample: one of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+Arrays = dict[str, np.ndarray]
+
+
+class Sample(NamedTuple):
+    """One run of an algorithm, in stored form (see `rnar.clrs.spec`)."""
+
+    task: str
+    inputs: Arrays
+    """name -> [...]: what a network may see of the problem."""
+    hints: Arrays
+    """name -> [T, ...]: the state of the algorithm at each step."""
+    outputs: Arrays
+    """name -> [...]: the answer."""
+
+    @property
+    def steps(self) -> int:
+        return len(next(iter(self.hints.values())))
+
+    @property
+    def nodes(self) -> int:
+        return len(self.inputs["pos"])
+
+
+class Batch(NamedTuple):
+    """Samples of one task and one number of nodes, in stored form (see `rnar.clrs.spec`)."""
+
+    task: str
+    inputs: Arrays
+    """name -> [B, ...]"""
+    hints: Arrays
+    """name -> [T, B, ...]: zero after a sample's own length."""
+    outputs: Arrays
+    """name -> [B, ...]"""
+    lengths: np.ndarray
+    """int32 [B]: how many of the T steps are each sample's own."""
+
+    @property
+    def size(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def nodes(self) -> int:
+        return self.inputs["pos"].shape[1]
+
+    @property
+    def own_steps(self) -> np.ndarray:
+        """bool [T, B]: which steps are a sample's own, and not padding."""
+        return np.arange(self.lengths.max(initial=0))[:, None] < self.lengths
+
+    def sample(self, b: int) -> Sample:
+        """Sample `b`, without the padding in time."""
+        steps = self.lengths[b]
+        return Sample(
+            self.task,
+            {name: x[b] for name, x in self.inputs.items()},
+            {name: x[:steps, b] for name, x in self.hints.items()},
+            {name: x[b] for name, x in self.outputs.items()},
+        )
+
+    def part(self, block: slice) -> Batch:
+        """Some of the samples, trimmed to their own longest."""
+        lengths = self.lengths[block]
+        steps = int(lengths.max(initial=0))
+        return Batch(
+            self.task,
+            {name: x[block] for name, x in self.inputs.items()},
+            {name: x[:steps, block] for name, x in self.hints.items()},
+            {name: x[block] for name, x in self.outputs.items()},
+            lengths,
+        )

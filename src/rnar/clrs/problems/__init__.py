@@ -1,0 +1,1 @@
+"""The problems that algorithms solve: one class each, `Problem` their interface."""

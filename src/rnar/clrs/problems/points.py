@@ -1,0 +1,116 @@
+"""Points in the plane: two segments, or a cloud whose convex hull is wanted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rnar.clrs.kernel import entry_point, kernel
+from rnar.clrs.mersenne import Mersenne, trials
+from rnar.clrs.mersenne import uniform as uniform_numbers
+from rnar.clrs.problems.problem import Arguments, Problem, positions, same_length, uniform, vector
+from rnar.clrs.spec import node
+
+_INPUTS = {"pos": node.scalar, "x": node.scalar, "y": node.scalar}
+
+COLLINEAR = 1e-12
+TRIES = 1000
+
+
+def _view(x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
+    return {"pos": positions(x.shape[1], x), "x": x, "y": y}
+
+
+class Segments(Problem):
+    """The ends of two segments, 0-1 and 2-3, uniform in a square; a fair coin decides whether they cross.
+
+    There are always four nodes: the size that is asked for is ignored, as in the reference.
+    """
+
+    inputs = _INPUTS
+    options = {"low": 0.0, "high": 1.0}
+    smallest = 1
+
+    def draw(self, rng: Mersenne, n: int, batch: int, *, low: float, high: float) -> Arguments:
+        return draw_segments(rng, batch, float(low), float(high))
+
+    def view(self, x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
+        return _view(x, y)
+
+    def own(self, x: Any, y: Any) -> Arguments:
+        x, y = vector("x", x), vector("y", y)
+        if len(x) != 4 or len(y) != 4:
+            raise ValueError(f"two segments have four ends, but x and y have {len(x)} and {len(y)} entries")
+        return x, y
+
+
+class Cloud(Problem):
+    """n points, uniform in a disk; drawn anew while any three of them lie on one line."""
+
+    inputs = _INPUTS
+    options = {"radius": 2.0, "center": (0.0, 0.0)}
+
+    def draw(self, rng: Mersenne, n: int, batch: int, *, radius: float, center: tuple[float, float]) -> Arguments:
+        x, y = np.empty((batch, n)), np.empty((batch, n))
+        for b in range(batch):
+            x[b], y[b] = self._draw_one(rng, n, radius, center)
+        return x, y
+
+    def _draw_one(self, rng: Mersenne, n: int, radius: float, center: tuple[float, float]) -> Arguments:
+        for _ in range(TRIES):
+            angle = 2.0 * np.pi * uniform(rng, 0.0, 1.0, (n,))
+            distance = radius * np.sqrt(uniform(rng, 0.0, 1.0, (n,)))
+            x, y = distance * np.cos(angle) + center[0], distance * np.sin(angle) + center[1]
+            if collinear(x, y)[0] < 0:
+                return x, y
+        raise ValueError(f"in {TRIES} tries no {n} points were found of which no three lie on one line")
+
+    def view(self, x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
+        return _view(x, y)
+
+    def own(self, x: Any, y: Any) -> Arguments:
+        x, y = vector("x", x), vector("y", y)
+        same_length(x=x, y=y)
+        i, j, k = collinear(x, y)
+        if i >= 0:
+            raise ValueError(f"points {i}, {j} and {k} lie on one line; the hull of such points is not unique")
+        return x, y
+
+
+@entry_point
+def draw_segments(rng, batch, low, high):
+    x, y = np.empty((batch, 4)), np.empty((batch, 4))
+    for b in range(batch):
+        shall_cross = trials(rng, 0.5, 1)[0] == 1
+        while True:
+            x[b], y[b] = uniform_numbers(rng, low, high, 4), uniform_numbers(rng, low, high, 4)
+            if cross(x[b], y[b]) == shall_cross:
+                break
+    return x, y
+
+
+@kernel
+def cross(x, y):
+    """Do segments 0-1 and 2-3 cross? The quick test of the reference, which ignores collinear ends."""
+    return left(x, y, 0, 2, 3) != left(x, y, 1, 2, 3) and left(x, y, 0, 1, 2) != left(x, y, 0, 1, 3)
+
+
+@kernel
+def left(x, y, a, b, c):
+    """Does the path a, b, c turn left?"""
+    return (y[c] - y[a]) * (x[b] - x[a]) > (y[b] - y[a]) * (x[c] - x[a])
+
+
+@entry_point
+def collinear(x: np.ndarray, y: np.ndarray) -> tuple[int, int, int]:
+    """The first three points that lie on one line, or (-1, -1, -1)."""
+    n = len(x)
+    for i in range(n):
+        for j in range(i + 1, n):
+            dx, dy = x[j] - x[i], y[j] - y[i]
+            for k in range(j + 1, n):
+                if math.fabs(dx * (y[k] - y[i]) - dy * (x[k] - x[i])) < COLLINEAR:
+                    return i, j, k
+    return -1, -1, -1

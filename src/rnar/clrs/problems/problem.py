@@ -1,0 +1,161 @@
+"""A problem: what is drawn at random, what an algorithm is given, and what a network may see of it."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from rnar.clrs.kernel import entry_point
+from rnar.clrs.mersenne import Mersenne, fill
+from rnar.clrs.spec import Feature
+
+Arguments = tuple[Any, ...]
+
+TRAINING_SIZES = (4, 7, 11, 13, 16)
+
+
+class Problem(ABC):
+    """Draws arguments for an algorithm in the order in which the reference draws them.
+
+    A subclass is final: it fills in the five class attributes and the three methods.
+    """
+
+    inputs: dict[str, Feature]
+    """What a network may see."""
+    options: dict[str, Any]
+    """The settings of the distribution, with their defaults: those of the official sets."""
+    training: dict[str, Any] = {}
+    """The settings that the standard protocol changes for training."""
+    training_sizes: tuple[int, ...] = TRAINING_SIZES
+    smallest = 2
+
+    @abstractmethod
+    def draw(self, rng: Mersenne, n: int, batch: int, **options: Any) -> Arguments:
+        """The arguments of `batch` random problems of size `n`, stacked: [B, ...] each; `options` are complete."""
+
+    @abstractmethod
+    def view(self, *stacked: np.ndarray) -> dict[str, np.ndarray]:
+        """What a network may see of B problems, given as `draw` gives them."""
+
+    @abstractmethod
+    def own(self, *arguments: Any, **named: Any) -> Arguments:
+        """A user's own arguments, checked and brought into the form that an algorithm takes."""
+
+    def check_size(self, n: int, options: dict[str, Any]) -> None:
+        """Raise unless a problem of size `n` can be drawn with these options."""
+        if n < self.smallest:
+            raise ValueError(f"n={n} is too small: the smallest n of this task is {self.smallest}")
+
+    def complete(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The defaults, updated by `options`; an unknown name or an impossible value is an error."""
+        for name, value in options.items():
+            if name not in self.options:
+                known = ", ".join(f"{k}={v!r}" for k, v in self.options.items()) or "none"
+                raise ValueError(f"no option {name!r}{nearest(name, self.options)}; this task has: {known}")
+            check_option(name, value)
+        merged = {**self.options, **options}
+        if "low" in merged and not merged["low"] < merged["high"]:
+            raise ValueError(f"low={merged['low']} must be less than high={merged['high']}")
+        return merged
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`" (did you mean 'x'?)"`, or nothing where no known name is near."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def check_option(name: str, value: Any) -> None:
+    """Raise where a value cannot mean anything for the option of that name."""
+    if name in ("p", "toggle"):
+        ok = all(0.0 <= x <= 1.0 for x in np.atleast_1d(value)) and np.size(value) > 0
+        expected = "a probability between 0 and 1" + (" or a tuple of them" if name == "p" else "")
+    elif name in ("low", "high", "radius"):
+        ok, expected = np.isscalar(value) and np.isfinite(value), "a finite number"
+    elif name == "center":
+        ok, expected = np.shape(value) == (2,) and np.all(np.isfinite(value)), "a pair (x, y)"
+    elif name == "needle":
+        ok, expected = _is_length_or_range(value), "a length of at least 1, or a range (shortest, longest)"
+    else:
+        ok, expected = isinstance(value, (int, np.integer)) and value >= 1, "a whole number of at least 1"
+    if not ok:
+        raise ValueError(f"{name}={value!r} is not {expected}")
+
+
+def _is_length_or_range(value: Any) -> bool:
+    if isinstance(value, (int, np.integer)):
+        return bool(value >= 1)
+    whole = isinstance(value, tuple) and all(isinstance(x, (int, np.integer)) for x in value)
+    return whole and len(value) == 2 and 1 <= value[0] <= value[1]
+
+
+@entry_point
+def draw_uniform(rng, low, high, out):
+    """Fill a flat array with uniform numbers in [low, high)."""
+    fill(rng, out)
+    for k in range(len(out)):
+        out[k] = low + (high - low) * out[k]
+
+
+def uniform(rng: Mersenne, low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
+    """`rng.uniform(low, high, shape)` of a `RandomState`."""
+    out = np.empty(math.prod(shape))
+    draw_uniform(rng, float(low), float(high), out)
+    return out.reshape(shape)
+
+
+def positions(sizes: np.ndarray | int, like: np.ndarray) -> np.ndarray:
+    """`pos` of B problems [B, n]: i/n, where a second list of nodes, if any, starts again at zero.
+
+    `sizes` is how many nodes the first list has, one number or [B]; `like` is any array [B, n, ...].
+    """
+    n = like.shape[1]
+    first = np.broadcast_to(np.asarray(sizes).reshape(-1, 1), (len(like), 1))
+    i = np.arange(n)[None]
+    with np.errstate(divide="ignore", invalid="ignore"):  # an empty second list has no entries to divide
+        return np.where(i < first, i / first, (i - first) / (n - first))
+
+
+def vector(name: str, values: Any, smallest: int = 2) -> np.ndarray:
+    """A user's list of finite numbers, as float64 [n]."""
+    array = _numbers(name, values)
+    if array.ndim != 1 or len(array) < smallest:
+        raise ValueError(f"{name} must be a list of at least {smallest} numbers, not of shape {array.shape}")
+    return array
+
+
+def same_length(**vectors: np.ndarray) -> None:
+    lengths = {name: len(x) for name, x in vectors.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError("lists of one length are needed, not " + ", ".join(f"{k}: {v}" for k, v in lengths.items()))
+
+
+def number(name: str, value: Any) -> float:
+    array = _numbers(name, value)
+    if array.ndim != 0:
+        raise ValueError(f"{name} must be one number, not of shape {array.shape}")
+    return float(array)
+
+
+def square_matrix(name: str, values: Any) -> np.ndarray:
+    """A user's matrix of finite numbers, as float64 [n, n]."""
+    array = _numbers(name, values)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
+        raise ValueError(f"{name} must be a square matrix of at least 2 x 2, not of shape {array.shape}")
+    return array
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    try:
+        array = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers only, not {values!r}") from None
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{name} must be finite, but holds {array[where]} at {list(where)}")
+    return array

@@ -1,0 +1,145 @@
+"""An algorithm: a problem, a compiled function that solves it step by step, and the names of what it records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rnar.clrs.batch import Arrays, Batch, Sample
+from rnar.clrs.mersenne import Mersenne, borrow
+from rnar.clrs.problems.problem import Arguments, Problem, nearest
+from rnar.clrs.recording import over_all
+from rnar.clrs.spec import MOST_NODES, Feature, Spec, node
+
+ALGORITHMS: dict[str, Algorithm] = {}
+
+FIRST_GUESS = 64  # steps; a longer run is repeated once in a buffer that fits
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One task of the benchmark. Made by the decorator `@algorithm`, found in `ALGORITHMS`."""
+
+    name: str
+    chapter: str
+    problem: Problem
+    spec: Spec
+    run: Callable[..., None]
+    """The compiled function over many problems, see `rnar.clrs.recording.over_all`."""
+    multiplier: int
+    """The official validation and test sets have 32 times as many samples as this."""
+    _longest: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
+    """The most steps seen so far, by number of nodes: a guess for the next buffer."""
+
+    def trace(self, *arguments: Any, **named: Any) -> Sample:
+        """Run on a user's own input."""
+        try:
+            own = self.problem.own(*arguments, **named)
+        except TypeError as error:  # too few, too many or misnamed arguments
+            reason = str(error).replace(f"{type(self.problem).__name__}.own()", "it")
+            raise ValueError(f"{self.name}: {reason}") from None
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
+        return self.solve(tuple(np.array([argument]) for argument in own)).sample(0)
+
+    def sample(self, rng: np.random.RandomState | Mersenne, n: int, batch: int, **options: Any) -> Batch:
+        """Draw `batch` problems of size `n` and solve them."""
+        return self.solve(self.draw(rng, n, batch, **options))
+
+    def draw(self, rng: np.random.RandomState | Mersenne, n: int, batch: int, **options: Any) -> Arguments:
+        """The arguments of `batch` random problems of size `n`, stacked."""
+        complete = self.check(n, batch, options)
+        with borrow(rng) if isinstance(rng, np.random.RandomState) else nullcontext(rng) as mersenne:
+            return self.problem.draw(mersenne, n, batch, **complete)
+
+    def check(self, n: int, batch: int, options: dict[str, Any]) -> dict[str, Any]:
+        """Raise where no such batch can be drawn; else the complete options."""
+        try:
+            complete = self.problem.complete(options)
+            if batch < 1:
+                raise ValueError(f"a batch must hold at least 1 sample, not {batch}")
+            if n > MOST_NODES // 2:
+                raise ValueError(f"n={n} is too large: node indices are stored in 16 bits")
+            self.problem.check_size(n, complete)
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
+        return complete
+
+    def solve(self, problems: Arguments) -> Batch:
+        """Run on problems of one size, given as stacked arguments [B, ...]."""
+        inputs = self._inputs(problems)
+        size, nodes = inputs["pos"].shape
+        steps = self._longest.get(nodes, FIRST_GUESS)
+        outputs = blank(self.spec.outputs, 1, size, nodes)
+        while True:
+            hints, lengths = blank(self.spec.hints, steps, size, nodes), np.zeros(size, np.int64)
+            self.run(tuple(hints.values()), tuple(outputs.values()), lengths, *problems)
+            longest = int(lengths.max())
+            if longest <= steps:
+                break
+            steps = self._longest[nodes] = longest  # longer than any before: once more, with room for it
+        return Batch(
+            self.name,
+            inputs,
+            {name: shaped(feature, hints[name][:longest], nodes) for name, feature in self.spec.hints.items()},
+            {name: shaped(feature, outputs[name], nodes)[0] for name, feature in self.spec.outputs.items()},
+            lengths.astype(np.int32),
+        )
+
+    def _inputs(self, problems: Arguments) -> Arrays:
+        seen = self.problem.view(*problems)
+        if "pred" in self.spec.inputs:
+            seen["pred"] = fixed_order(seen["pos"])
+        return {name: seen[name].astype(feature.dtype) for name, feature in self.spec.inputs.items()}
+
+
+def blank(features: dict[str, Feature], steps: int, size: int, nodes: int) -> Arrays:
+    """Zeros for each feature: [T, B, width]."""
+    return {name: np.zeros((steps, size, f.width(nodes)), f.dtype) for name, f in features.items()}
+
+
+def shaped(feature: Feature, array: np.ndarray, nodes: int) -> np.ndarray:
+    """[T, B, width] -> [T, B, *shape]"""
+    return array.reshape(*array.shape[:2], *feature.shape(nodes))
+
+
+def algorithm(
+    problem: Problem,
+    hints: dict[str, Feature],
+    outputs: dict[str, Feature],
+    order_is_fixed: bool = False,
+    multiplier: int = 1,
+) -> Callable[[Callable[..., Any]], Algorithm]:
+    """Declare the decorated function `(trace, *arguments) -> answer(s)` to be an algorithm.
+
+    Where the list never changes (`order_is_fixed`), its order is an input `pred`: the reference has it as a
+    hint `pred_h` that is the same at every step, and its protocol makes an input of that.
+    """
+
+    def register(function: Callable[..., Any]) -> Algorithm:
+        inputs = {**problem.inputs, "pred": node.pointer} if order_is_fixed else dict(problem.inputs)
+        chapter = function.__module__.rsplit(".", 1)[-1].replace("_", " ")
+        spec = Spec(inputs, hints, outputs)
+        made = Algorithm(function.__name__, chapter, problem, spec, over_all(function), multiplier)
+        ALGORITHMS[made.name] = made
+        return made
+
+    return register
+
+
+def find(task: str) -> Algorithm:
+    """The algorithm of that name."""
+    if task not in ALGORITHMS:
+        hint = nearest(task, ALGORITHMS) or f"; there are {', '.join(sorted(ALGORITHMS))}"
+        raise ValueError(f"no task {task!r}{hint}")
+    return ALGORITHMS[task]
+
+
+def fixed_order(pos: np.ndarray) -> np.ndarray:
+    """Each node's predecessor in the given order [B, n]; a list starts where `pos` is zero, with its own pointer."""
+    here = np.arange(pos.shape[1])
+    return np.where(pos == 0, here, here - 1)

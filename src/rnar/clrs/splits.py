@@ -1,0 +1,79 @@
+"""The official sets of CLRS-30, regenerated here, and the proof that they are the reference's.
+
+They are what dm-clrs 2.0.3 generates from its own seeds (its archive for download is older: it lacks Quickselect's
+hint `pivot`). Digests made by dm-clrs itself are shipped in `official.json`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from rnar.clrs.batch import Batch
+from rnar.clrs.dm_clrs import to_dm_clrs
+from rnar.clrs.mersenne import copy_of
+from rnar.clrs.problems.problem import nearest
+from rnar.clrs.problems.strings import HaystackAndNeedle
+from rnar.clrs.registry import find
+
+Split = Literal["train", "val", "test"]
+
+BLOCK = 32  # samples that a digest is fed at a time
+
+
+class Size(NamedTuple):
+    seed: int
+    length: int
+    samples: int
+
+
+def size_of(task: str, split: Split) -> Size:
+    """The seed, length and number of samples of an official set."""
+    algorithm = find(task)
+    if split not in get_args(Split):
+        raise ValueError(f"no split {split!r}{nearest(split, get_args(Split))}; there are {', '.join(get_args(Split))}")
+    seed, length, samples = {"train": (1, 16, 1000), "val": (2, 16, 32), "test": (3, 64, 32)}[split]
+    if split != "train":  # tasks with small outputs get more samples to be judged on
+        samples *= algorithm.multiplier
+    if isinstance(algorithm.problem, HaystackAndNeedle):  # the haystack has the length, the needle comes on top
+        length += length // 4
+    return Size(seed, length, samples)
+
+
+def official(task: str, split: Split) -> Batch:
+    """An official set, whole. The test sets take up to 150 MB."""
+    seed, length, samples = size_of(task, split)
+    return find(task).sample(copy_of(np.random.RandomState(seed)), length, samples)
+
+
+@cache
+def facts() -> dict[str, Any]:
+    """As dm-clrs gave them: `{task: {split: {"samples", "mean_steps", "most_steps", "sha256": {"stage/name"}}}}`."""
+    return json.loads(resources.files("rnar.clrs").joinpath("official.json").read_text())
+
+
+def digests(batch: Batch, progress: Callable[[int], None] = lambda samples: None) -> dict[str, str]:
+    """`{"stage/name": SHA-256}` of a batch in the layout of dm-clrs.
+
+    It is fed 32 samples at a time, each with as many steps as their own longest: nothing has to be dense at once.
+    """
+    hashes: dict[str, Any] = {}
+    for start in range(0, batch.size, BLOCK):
+        block = batch.part(slice(start, start + BLOCK))
+        for key, array in to_dm_clrs(block).items():
+            hashes.setdefault(key, hashlib.sha256()).update(np.ascontiguousarray(array))
+        progress(block.size)
+    return {key: value.hexdigest() for key, value in hashes.items()}
+
+
+def differences(task: str, split: Split, progress: Callable[[int], None] = lambda samples: None) -> list[str]:
+    """Regenerate an official set; the features in which it differs from what dm-clrs generates."""
+    expected = facts()[task][split]["sha256"]
+    found = digests(official(task, split), progress)
+    return sorted(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))

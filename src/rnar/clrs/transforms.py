@@ -1,0 +1,91 @@
+"""What the models and protocols of the field change in the data before a network learns from it.
+
+A change of the features is a pair of functions: one for the spec, which is done once, and one for each batch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rnar.clrs.batch import Batch
+from rnar.clrs.registry import find
+from rnar.clrs.spec import Spec, edge, node
+
+
+def randomise_positions(batch: Batch, rng: np.random.RandomState) -> Batch:
+    """Random numbers in ascending order in place of the evenly spaced `pos`, separately in each of two strings.
+
+    So that a network learns the order of the nodes and not their distance, which differs at other sizes.
+    """
+    pos = batch.inputs["pos"]
+    drawn = rng.uniform(size=pos.shape)
+    segment = np.cumsum(pos == 0, axis=1)  # a list of nodes starts where pos is zero
+    ascending = np.take_along_axis(drawn, np.lexsort((drawn, segment), axis=1), axis=1)
+    return batch._replace(inputs={**batch.inputs, "pos": ascending.astype(pos.dtype)})
+
+
+def spec_with_order_as_hint(spec: Spec) -> Spec:
+    """The fixed order `pred` as a hint `pred_h`, as in the reference's raw data.
+
+    (That it is an input in the first place is the "static hint elimination" of Ibarz et al., 2022.)
+    """
+    if "pred" not in spec.inputs:
+        return spec
+    inputs = {name: feature for name, feature in spec.inputs.items() if name != "pred"}
+    return spec._replace(inputs=inputs, hints={"pred_h": spec.inputs["pred"], **spec.hints})
+
+
+def order_as_hint(batch: Batch) -> Batch:
+    """The fixed order `pred` as a hint `pred_h` that is the same at each step."""
+    if "pred" not in batch.inputs:
+        return batch
+    inputs = dict(batch.inputs)
+    pred = inputs.pop("pred")
+    repeated = np.where(batch.own_steps[..., None], pred, pred.dtype.type(0))
+    return batch._replace(inputs=inputs, hints={"pred_h": repeated, **batch.hints})
+
+
+def spec_with_reversed_pointers(spec: Spec) -> Spec:
+    """For every hint that is a node pointer p an edge hint p_reversed more."""
+    return spec._replace(hints={**spec.hints, **{reversed_name(p): edge.mask for p in node_pointers(spec)}})
+
+
+def reverse_pointers(batch: Batch) -> Batch:
+    """Hint reversal (Bevilacqua et al., 2023): where a hint points from i to j, an edge hint says so to i.
+
+    In message passing a pointer reaches the node that is pointed at; its reversal reaches the one that points.
+    Pointers of edges have no reversal, and inputs and outputs stay as they are.
+    """
+    more = {}
+    for name in node_pointers(find(batch.task).spec):
+        pointer = batch.hints[name]  # [T, B, n]
+        pointed_by = pointer[..., None, :] == np.arange(batch.nodes)[:, None]  # [T, B, j, i]
+        more[reversed_name(name)] = (pointed_by & batch.own_steps[..., None, None]).astype(edge.mask.dtype)
+    return batch._replace(hints={**batch.hints, **more})
+
+
+def node_pointers(spec: Spec) -> list[str]:
+    return [name for name, feature in spec.hints.items() if feature == node.pointer]
+
+
+def reversed_name(pointer: str) -> str:
+    return f"{pointer}_reversed"
+
+
+def cyclic(pred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A permutation as a network predicts it: predecessors [..., n] in a ring, and which node is the first [...].
+
+    A stored permutation has the first node point at itself; in the ring it points at the last, so that no node
+    does and every node is pointed at exactly once.
+    """
+    here = np.arange(pred.shape[-1])
+    first = np.argmax(pred == here, axis=-1)
+    pointed_at = (pred[..., None, :] == here[:, None]).any(axis=-1)  # [..., n]
+    last = np.argmin(pointed_at, axis=-1)
+    return np.where(here == first[..., None], last[..., None], pred).astype(pred.dtype), first.astype(pred.dtype)
+
+
+def from_cyclic(ring: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """The inverse of `cyclic`: the first node points at itself."""
+    here = np.arange(ring.shape[-1])
+    return np.where(here == first[..., None], here, ring).astype(ring.dtype)
