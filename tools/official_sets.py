@@ -2,7 +2,7 @@
 
     PYTHON_WITH_DM_CLRS tools/official_sets.py OUT.json [TASK ...]
 
-This is the one file of the project that imports dm-clrs 2.0.3; run it in an environment of its own.
+It needs dm-clrs 2.0.3, which is no dependency of the project: run it in an environment of its own.
 A digest is the SHA-256 of a feature's float32 bytes, fed 32 samples at a time; each 32 hold as many
 time steps as their own longest trajectory, so that no set has to be in memory as one dense array.
 """
@@ -12,9 +12,10 @@ import json
 import pathlib
 import sys
 
-import clrs
 import numpy as np
 from clrs._src import specs
+
+import clrs
 
 STRING_MATCHERS = ("naive_string_matcher", "kmp_matcher")
 SPLITS = {"train": (1, 16, 1000), "val": (2, 16, 32), "test": (3, 64, 32)}  # seed, length, samples

@@ -14,13 +14,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rnar.clrs import algorithms as _the_thirty  # noqa: F401  (fills ALGORITHMS)
 from rnar.clrs.batch import Batch, Sample
 from rnar.clrs.dm_clrs import to_dm_clrs
 from rnar.clrs.kernel import kernel
-from rnar.clrs.mersenne import copy_of
+from rnar.clrs.mersenne import seeded
 from rnar.clrs.problems.problem import Problem
 from rnar.clrs.recording import chain, step
 from rnar.clrs.registry import ALGORITHMS, Algorithm, algorithm, find
@@ -70,4 +68,4 @@ def sample(task: str, n: int, batch: int, seed: int, **options: Any) -> Batch:
     `options` set the distribution (`p=0.3`, `p=(0.1, 0.9)`, `needle=(1, 8)`, `low=-1.0`); `find(task).problem.options`
     has those of a task with their defaults, which are those of the official sets.
     """
-    return find(task).sample(copy_of(np.random.RandomState(seed)), n, batch, **options)
+    return find(task).sample(seeded(seed), n, batch, **options)

@@ -28,11 +28,19 @@ config: Any = _config  # numba sets its attributes at run time
 kernel: Any = numba.njit(nogil=True)
 
 
-def entry_point(function: Callable[..., Any], of: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """Compile at the first call, or load from the cache, a function or a closure made `of` one."""
+def entry_point(
+    function: Callable[..., Any] | None = None, of: Callable[..., Any] | None = None, fastmath: bool = False
+) -> Any:
+    """Compile at the first call, or load from the cache, a function or a closure made `of` one.
+
+    `fastmath` lets sums be taken in any order. Each entry point must always be called with the same types: a cache
+    of several signatures could be torn by several processes.
+    """
+    if function is None:
+        return lambda decorated: entry_point(decorated, of, fastmath)
     named = of or function
     function.__name__, function.__qualname__ = named.__name__, f"{named.__module__}.{named.__qualname__}"
-    compiled = kernel(function)
+    compiled: Any = numba.njit(nogil=True, fastmath=fastmath)(function)
     if not config.DISABLE_JIT:  # else numba gave the plain function back
         compiled._cache = _open_cache(function, named)
     return compiled
@@ -80,10 +88,10 @@ class _DiskCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any], named: Callable[..., Any]):
         super().__init__(function)
-        self._source = hashlib.sha256(Path(inspect.getfile(named)).read_bytes()).hexdigest()
+        self._source = _digest_of_helpers(named)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        """By the file the algorithm stands in, where numba's own key has what a closure holds, which is never equal."""
+        """By the files the code stands in, where numba's own key has what a closure holds, which is never equal."""
         return sig, codegen.magic_tuple(), self._source
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -98,6 +106,26 @@ class _DiskCache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         _try(lambda: super(_DiskCache, self).save_overload(sig, data))
+
+
+def _digest_of_helpers(function: Any) -> str:
+    """Of the files in which the function and all compiled functions that it calls stand: a user's own, for example."""
+    seen: dict[Any, None] = {}
+    found = [getattr(function, "py_func", function)]
+    while found:
+        code = found.pop()
+        if code in seen or not hasattr(code, "__code__"):
+            continue
+        seen[code] = None
+        for name in code.__code__.co_names:
+            used = code.__globals__.get(name)
+            members = [getattr(used, inner, None) for inner in code.__code__.co_names] if inspect.ismodule(used) else []
+            helpers: list[Any] = [used, *members]
+            found += [helper.py_func for helper in helpers if hasattr(helper, "py_func")]
+    digest = hashlib.sha256()
+    for path in sorted({inspect.getfile(code) for code in seen}):
+        digest.update(Path(path).read_bytes())
+    return digest.hexdigest()
 
 
 class _NoCache(NullCache):

@@ -40,6 +40,13 @@ def copy_of(rng: np.random.RandomState) -> Mersenne:
     return Mersenne(key, tempered(key), at)
 
 
+def seeded(seed: int) -> Mersenne:
+    """The state of a `numpy.random.RandomState(seed)`."""
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"a seed must be from 0 to 2**32 - 1, not {seed}")
+    return copy_of(np.random.RandomState(seed))
+
+
 @contextmanager
 def borrow(rng: np.random.RandomState) -> Iterator[Mersenne]:
     """The state of `rng` to draw from; afterwards `rng` goes on where that stopped."""
@@ -64,8 +71,8 @@ def tempered(key: np.ndarray) -> np.ndarray:
 def twisted(above, here, far):
     """One new word. numba computes in 64 bits, so that each result is cut back to 32."""
     y = np.uint32((above & np.uint32(0x80000000)) | (here & np.uint32(0x7FFFFFFF)))
-    odd = np.uint32(np.uint32(0) - (y & np.uint32(1)))
-    return np.uint32(far ^ np.uint32(y >> np.uint32(1)) ^ (odd & np.uint32(0x9908B0DF)))
+    if_odd = np.uint32(0x9908B0DF) if y & np.uint32(1) else np.uint32(0)
+    return np.uint32(far ^ np.uint32(y >> np.uint32(1)) ^ if_odd)
 
 
 @kernel

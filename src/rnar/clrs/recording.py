@@ -66,13 +66,13 @@ def _compiled_step(trace, *hints):
         "    into = trace.hints",
         "    if t >= len(into[0]):",
         "        return",
-        *_statements(hints, "hints"),
+        *_statements(hints, "hints", len(trace.types[0])),
     )
 
 
 @overload(record)
 def _compiled_record(into, t, b, values):
-    return _generated("def generated(into, t, b, values):", *_statements(values, "values"))
+    return _generated("def generated(into, t, b, values):", *_statements(values, "values", len(into)))
 
 
 def _generated(*code: str) -> Callable[..., Any]:
@@ -81,12 +81,15 @@ def _generated(*code: str) -> Callable[..., Any]:
     return namespace["generated"]
 
 
-def _statements(kinds: Any, path: str) -> Iterator[str]:
+def _statements(kinds: Any, path: str, expected: int) -> Iterator[str]:
     """The statements that write the values which `path` leads to, whose numba types are `kinds`."""
     found = list(_typed_leaves(kinds, path))
+    if len(found) != expected:
+        yield f"    raise ValueError({MISMATCH!r})"
+        return
     sizes = [f"{leaf}.size" if isinstance(kind, types.Array) else "1" for leaf, kind in found]
     wrong = " or ".join(f"{size} != into[{k}].shape[2]" for k, size in enumerate(sizes))
-    yield f"    if len(into) != {len(found)} or {wrong}:"
+    yield f"    if {wrong}:"
     yield f"        raise ValueError({MISMATCH!r})"
     for k, (leaf, kind) in enumerate(found):
         yield f"    a{k} = into[{k}]"

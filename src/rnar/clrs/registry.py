@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -39,9 +40,9 @@ class Algorithm:
         """Run on a user's own input."""
         try:
             own = self.problem.own(*arguments, **named)
-        except TypeError as error:  # too few, too many or misnamed arguments
-            reason = str(error).replace(f"{type(self.problem).__name__}.own()", "it")
-            raise ValueError(f"{self.name}: {reason}") from None
+        except TypeError:  # too few, too many or misnamed
+            takes = ", ".join(inspect.signature(self.problem.own).parameters)
+            raise ValueError(f"{self.name} takes {takes}; other arguments were given") from None
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
         return self.solve(tuple(np.array([argument]) for argument in own)).sample(0)
@@ -60,6 +61,9 @@ class Algorithm:
         """Raise where no such batch can be drawn; else the complete options."""
         try:
             complete = self.problem.complete(options)
+            for name, value in (("n", n), ("batch", batch)):
+                if not isinstance(value, (int, np.integer)):
+                    raise ValueError(f"{name} must be a whole number, not {value!r}")
             if batch < 1:
                 raise ValueError(f"a batch must hold at least 1 sample, not {batch}")
             if n > MOST_NODES // 2:
@@ -73,6 +77,8 @@ class Algorithm:
         """Run on problems of one size, given as stacked arguments [B, ...]."""
         inputs = self._inputs(problems)
         size, nodes = inputs["pos"].shape
+        if nodes > MOST_NODES:
+            raise ValueError(f"{self.name}: {nodes} nodes are too many: their indices are stored in 16 bits")
         steps = self._longest.get(nodes, FIRST_GUESS)
         outputs = blank(self.spec.outputs, 1, size, nodes)
         while True:

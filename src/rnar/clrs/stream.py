@@ -39,6 +39,8 @@ class Stream(Iterator[Batch]):
         algorithm = find(task)
         self._maker = _Maker(algorithm, seed, batch, sizes or algorithm.problem.training_sizes, transform, options)
         self._maker.check()
+        if ahead < 0:
+            raise ValueError(f"ahead={ahead}: as many batches cannot be prepared in advance")
         self._ahead = ahead
         self._next = 0
         self._feed: _Feed | None = None
@@ -53,8 +55,10 @@ class Stream(Iterator[Batch]):
         for name, ours in self._maker.identity.items():
             if state.get(name) != ours:
                 raise ValueError(f"this is the state of another stream: {name} is {state.get(name)!r}, not {ours!r}")
+        if not isinstance(state.get("next"), int):
+            raise ValueError("this is not the state of a stream: it does not say which batch comes next")
         self.close()
-        self._next = int(state["next"])
+        self._next = state["next"]
 
     def __iter__(self) -> Stream:
         return self
@@ -65,7 +69,11 @@ class Stream(Iterator[Batch]):
         else:
             if self._feed is None:
                 self._feed = _Feed(self._maker, self._next, self._ahead)
-            batch = self._feed.get()
+            try:
+                batch = self._feed.get()
+            except BaseException:
+                self.close()  # its thread has ended; another may be started
+                raise
         self._next += 1
         return batch
 
@@ -98,9 +106,9 @@ class _Maker:
         self.options = {**algorithm.problem.training, **options}
         self.identity = {
             "task": algorithm.name,
-            "seed": seed,
-            "batch": batch,
-            "sizes": list(sizes),
+            "seed": int(seed),
+            "batch": int(batch),
+            "sizes": [int(n) for n in sizes],
             "options": {name: list(x) if isinstance(x, tuple) else x for name, x in self.options.items()},
         }
         self.entropy = (seed, *algorithm.name.encode())  # so that two tasks with one seed have nothing in common

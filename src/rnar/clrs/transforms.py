@@ -56,8 +56,10 @@ def reverse_pointers(batch: Batch) -> Batch:
     In message passing a pointer reaches the node that is pointed at; its reversal reaches the one that points.
     Pointers of edges have no reversal, and inputs and outputs stay as they are.
     """
-    more = {}
-    for name in node_pointers(find(batch.task).spec):
+    more, spec = {}, find(batch.task).spec
+    if "pred" not in batch.inputs:
+        spec = spec_with_order_as_hint(spec)
+    for name in node_pointers(spec):
         pointer = batch.hints[name]  # [T, B, n]
         pointed_by = pointer[..., None, :] == np.arange(batch.nodes)[:, None]  # [T, B, j, i]
         more[reversed_name(name)] = (pointed_by & batch.own_steps[..., None, None]).astype(edge.mask.dtype)

@@ -70,9 +70,9 @@ class Activities(Problem):
     def own(self, s: Any, f: Any) -> Arguments:
         s, f = vector("s", s), vector("f", f)
         same_length(s=s, f=f)
-        if not (s <= f).all():
-            i = int(np.argmax(s > f))
-            raise ValueError(f"activity {i} finishes at {f[i]}, before it starts at {s[i]}")
+        if not (s < f).all():
+            i = int(np.argmax(s >= f))
+            raise ValueError(f"activity {i} finishes at {f[i]}, and not after it starts at {s[i]}")
         return s, f
 
 

@@ -56,6 +56,12 @@ class Graphs(Problem):
         A, s = draw_graphs(rng, batch, n, np.atleast_1d(p).astype(np.float64), *kind, float(low), float(high))
         return (A, s) if self.rooted else (A,)
 
+    def complete(self, options: dict[str, Any]) -> dict[str, Any]:
+        complete = super().complete(options)
+        if not self.acyclic and complete.get("low", 0.0) < 0:
+            raise ValueError(f"low={complete['low']}: a weight must not be negative but in an acyclic graph")
+        return complete
+
     def view(self, A: np.ndarray, s: np.ndarray | None = None) -> dict[str, np.ndarray]:
         seen = {"pos": positions(A.shape[1], A), "A": A, "adj": adjacency(A)}
         return seen if s is None else {**seen, "s": s}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -57,8 +57,9 @@ class Problem(ABC):
             if name not in self.options:
                 known = ", ".join(f"{k}={v!r}" for k, v in self.options.items()) or "none"
                 raise ValueError(f"no option {name!r}{nearest(name, self.options)}; this task has: {known}")
-            check_option(name, value)
-        merged = {**self.options, **options}
+            if value is not None or self.options[name] is not None:
+                check_option(name, value)
+        merged = {**self.options, **{k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}}
         if "low" in merged and not merged["low"] < merged["high"]:
             raise ValueError(f"low={merged['low']} must be less than high={merged['high']}")
         return merged
@@ -72,26 +73,37 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def check_option(name: str, value: Any) -> None:
     """Raise where a value cannot mean anything for the option of that name."""
-    if name in ("p", "toggle"):
-        ok = all(0.0 <= x <= 1.0 for x in np.atleast_1d(value)) and np.size(value) > 0
-        expected = "a probability between 0 and 1" + (" or a tuple of them" if name == "p" else "")
-    elif name in ("low", "high", "radius"):
-        ok, expected = np.isscalar(value) and np.isfinite(value), "a finite number"
-    elif name == "center":
-        ok, expected = np.shape(value) == (2,) and np.all(np.isfinite(value)), "a pair (x, y)"
-    elif name == "needle":
-        ok, expected = _is_length_or_range(value), "a length of at least 1, or a range (shortest, longest)"
-    else:
-        ok, expected = isinstance(value, (int, np.integer)) and value >= 1, "a whole number of at least 1"
+    is_meant, expected = _OPTIONS.get(name, (_is_length, "a whole number of at least 1"))
+    try:
+        ok = is_meant(value)
+    except (TypeError, ValueError):  # not even a number
+        ok = False
     if not ok:
         raise ValueError(f"{name}={value!r} is not {expected}")
 
 
+_OPTIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "p": (
+        lambda p: np.size(p) > 0 and all(0.0 <= x <= 1.0 for x in np.atleast_1d(p)),
+        "a probability between 0 and 1 or a tuple of them",
+    ),
+    "toggle": (lambda p: 0.0 <= p <= 1.0, "a probability between 0 and 1"),
+    "low": (lambda x: math.isfinite(x), "a finite number"),
+    "high": (lambda x: math.isfinite(x), "a finite number"),
+    "radius": (lambda x: math.isfinite(x) and x > 0, "a finite number above 0"),
+    "center": (lambda x: np.shape(x) == (2,) and np.all(np.isfinite(x)), "a pair (x, y)"),
+    "needle": (lambda x: _is_length_or_range(x), "a length of at least 1, or a range (shortest, longest)"),
+}
+
+
+def _is_length(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= 1)
+
+
 def _is_length_or_range(value: Any) -> bool:
-    if isinstance(value, (int, np.integer)):
-        return bool(value >= 1)
-    whole = isinstance(value, tuple) and all(isinstance(x, (int, np.integer)) for x in value)
-    return whole and len(value) == 2 and 1 <= value[0] <= value[1]
+    if isinstance(value, (tuple, list)):
+        return len(value) == 2 and all(map(_is_length, value)) and value[0] <= value[1]
+    return _is_length(value)
 
 
 @entry_point
@@ -153,9 +165,12 @@ def square_matrix(name: str, values: Any) -> np.ndarray:
 def _numbers(name: str, values: Any) -> np.ndarray:
     try:
         array = np.array(values, dtype=np.float64, order="C")
+    except OverflowError:
+        raise ValueError(f"{name} holds a number that is too large") from None
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers only, not {values!r}") from None
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name} must be finite, but holds {array[where]} at {list(where)}")
+    too_large = ~(np.abs(array) <= np.finfo(np.float32).max)  # NaN is not less than anything
+    if too_large.any():
+        where = tuple(int(i) for i in np.argwhere(too_large)[0])
+        raise ValueError(f"{name} must be finite in 32 bits, but holds {array[where]} at {list(where)}")
     return array

@@ -1,0 +1,38 @@
+"""Files that are there when they are complete, and not before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+def free(path: Path, replace: bool) -> Path:
+    """Where `path` leads, if a file may be written there."""
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise ValueError(f"there is no folder {target.parent} to write {path.name} into")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{path} is not a file")
+    if target.exists() and not replace:
+        raise FileExistsError(f"{path} exists already; --force replaces it")
+    return target
+
+
+@contextmanager
+def appearing(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file that takes its name, also that of an old one, when all is written; else nothing is left of it."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with open(partial, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        error.filename = str(path)  # the one that the user knows
+        raise
+    finally:
+        partial.unlink(missing_ok=True)

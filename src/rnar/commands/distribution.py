@@ -1,0 +1,61 @@
+"""The options of all the distributions that problems are drawn from, as flags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+import tyro
+
+
+def flag(metavar: str, default: str | None = None) -> Any:
+    """A flag that may be left out, and what its help says of that."""
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint=f"(default: {default})" if default else "")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """What is not given is as in the official sets. A task refuses the options that it does not have."""
+
+    p: Annotated[str | None, flag("P[,P...]")] = None
+    """Graphs: the probability of an edge, or several to choose from for each graph."""
+    low: Annotated[float | None, flag("NUMBER")] = None
+    """Numbers and weights: the least one."""
+    high: Annotated[float | None, flag("NUMBER")] = None
+    """Numbers and weights: all are below this."""
+    needle: Annotated[str | None, flag("INT[,INT]")] = None
+    """String matching: the needle's length, or its shortest and longest length."""
+    letters: Annotated[int | None, flag("INT")] = None
+    """Strings: how many of the letters A, T, C and G are used."""
+    second: Annotated[int | None, flag("INT")] = None
+    """Longest common subsequence: the length of the second string."""
+    max_deadline: Annotated[int | None, flag("INT")] = None
+    """Task scheduling: the latest deadline."""
+    communities: Annotated[int | None, flag("INT")] = None
+    """Strongly connected components: how many communities a graph has."""
+    toggle: Annotated[float | None, flag("NUMBER")] = None
+    """Strongly connected components: the probability that an edge is toggled."""
+    radius: Annotated[float | None, flag("NUMBER")] = None
+    """Convex hulls: the radius of the disk in which the points lie."""
+    center: Annotated[str | None, flag("X,Y")] = None
+    """Convex hulls: the middle of that disk."""
+
+    def given(self) -> dict[str, Any]:
+        """Those that were given, as `rnar.clrs.sample` takes them."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: several(name, value, int if name == "needle" else float) if isinstance(value, str) else value
+            for name, value in values.items()
+            if value is not None
+        }
+
+
+def several(name: str, text: str, kind: Callable[[str], Any]) -> Any:
+    """One number, or a tuple of those between commas."""
+    try:
+        numbers = [kind(part) for part in text.split(",")]
+    except ValueError:
+        what = "whole numbers" if kind is int else "numbers"
+        raise ValueError(f"--{name} takes {what} with commas between them, not {text!r}") from None
+    return tuple(numbers) if len(numbers) > 1 else numbers[0]

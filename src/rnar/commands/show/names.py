@@ -1,0 +1,75 @@
+"""What nodes, classes and numbers are called where people read them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rnar.clrs import Feature, Sample
+from rnar.clrs.problems.strings import LETTERS
+
+CLASSES: dict[str, tuple[str, ...]] = {
+    "key": tuple(LETTERS),
+    "color": ("white", "grey", "black"),
+    "b_h": ("↖", "↑", "←", "·"),
+    "b": ("↖", "↑", "←", "·"),
+}
+PHASES: dict[str, tuple[str, ...]] = {
+    "heapsort": ("build", "take", "repair"),
+    "graham_scan": ("start", "lowest", "angles", "pop", "push"),
+    "jarvis_march": ("start", "wrap"),
+    "mst_kruskal": ("next", "find u", "find v"),
+    "kmp_matcher": ("prefixes", "match"),
+    "dag_shortest_paths": ("sort", "relax"),
+    "strongly_connected_components": ("graph", "transpose"),
+}
+
+
+def classes(task: str, name: str, feature: Feature) -> tuple[str, ...]:
+    """The names of the classes of a categorical, or of the two values of a mask of the whole graph."""
+    if name == "phase" and task in PHASES:
+        return PHASES[task]
+    codes = tuple(str(code) for code in range(feature.classes or 0))
+    return CLASSES.get(name, codes or ("no", "yes"))
+
+
+def number(x: float) -> str:
+    """Two decimals, or two digits where the decimals would be zeros."""
+    x = float(x)
+    if x.is_integer():
+        return str(int(x))
+    return f"{x:.2f}" if abs(x) >= 0.005 else f"{x:.2g}"
+
+
+def numbers(values: np.ndarray) -> list[str]:
+    """Numbers with as few decimals as tell them apart, all with as many."""
+    whole = bool((values == np.round(values)).all())
+    decimals, most = (0, 0) if whole else (2, 6)
+    while decimals < most and len({f"{x:.{decimals}f}" for x in values}) < len(set(values.tolist())):
+        decimals += 1
+    return [f"{x:.{decimals}f}" for x in values]
+
+
+def distinct(values: np.ndarray) -> list[str]:
+    """The same; where two are equal, with the number of the node: `5#0`, `5#2`."""
+    found = numbers(values)
+    return [name if found.count(name) == 1 else f"{name}#{i}" for i, name in enumerate(found)]
+
+
+def labels(sample: Sample) -> list[str]:
+    """What each node is called: by its key (0.42) or letter (G7) where it has one, else by its number."""
+    key = sample.inputs.get("key")
+    if key is None:
+        return [str(i) for i in range(sample.nodes)]
+    if "string" in sample.inputs:
+        return [f"{LETTERS[code]}{i}" for i, code in enumerate(key)]
+    return distinct(key)
+
+
+def in_words(sample: Sample, i: int) -> str:
+    """A node with what is known of it: `node 3 (key 0.45)`."""
+    inputs = sample.inputs
+    if "string" in inputs:
+        found = f"node {i} (letter {LETTERS[inputs['key'][i]]})"
+        return f"no match (node {i}, the needle's first letter)" if inputs["string"][i] else found
+    known = [name for name, x in inputs.items() if x.shape == inputs["pos"].shape and name not in ("pos", "pred")]
+    return f"node {i}" + (f" ({', '.join(f'{name} {number(inputs[name][i])}' for name in known)})" if known else "")
