@@ -28,6 +28,7 @@ COMMANDS = {
     "data show": Command("rnar.commands.data_show:show", "one run of an algorithm, step by step"),
     "data export": Command("rnar.commands.data_export:export", "write an official set, or one of your own, to a file"),
     "data check": Command("rnar.commands.data_check:check", "regenerate the official sets and compare their digests"),
+    "models": Command("rnar.commands.models:models", "the models: what each computes, whose it is, where it differs"),
 }
 
 INTERRUPTED, TERMINATED = 130, 143  # as shells count: 128 + the number of the signal

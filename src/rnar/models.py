@@ -1,0 +1,297 @@
+"""The systems of the field by name. A model is a recipe: a processor, and what it sees of the data.
+
+    find("rnar").build(["quickselect"], seed=0)     # a network with fresh weights
+
+Your own aggregator is a model in ten lines. In a file `my_models.py` of yours:
+
+    from rnar.models import Model
+    from rnar.nn.aggregators import Aggregator
+    from rnar.nn.processors.message_passing import MessagePassing
+
+    class Soft(Aggregator):
+        '''a_j = sum_i softmax_i(m_ij) m_ij'''
+        ordered = False
+
+        def forward(self, messages, edges=None, rng=None):  # messages [B, i, j, H]; None: all are sent
+            return (messages.softmax(dim=1) * messages).sum(dim=1)
+
+    mine = Model("mine", lambda size: MessagePassing(size, Soft(size), triplets=8, gate=True), reversal=True)
+
+Then `my_models:mine` is its name wherever a model is asked for: `rnar models my_models:mine`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import torch
+
+from rnar.clrs import find as find_task
+from rnar.clrs import transforms
+from rnar.clrs.batch import Batch
+from rnar.clrs.problems.problem import nearest
+from rnar.clrs.spec import Spec, node
+from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Janossy, Max
+from rnar.nn.processors.forgetnet import ForgetNet, GatedForgetNet
+from rnar.nn.processors.message_passing import MessagePassing
+from rnar.nn.processors.processor import Processor
+from rnar.nn.processors.relational_transformer import RelationalTransformer
+from rnar.nn.reasoner import Feeding, Reasoner
+
+MODELS: dict[str, Model] = {}
+
+
+class Paper(NamedTuple):
+    authors: str
+    year: int
+    title: str
+
+    def __str__(self) -> str:
+        return f"{self.authors}, {self.year}"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A recipe for a network. Only the name and the processor must be given."""
+
+    name: str
+    processor: Callable[[int], Processor]
+    """size -> processor"""
+    size: int = 128
+    reversal: bool = False
+    """Is there an edge hint for each hint that is a node pointer, which says to i what i points at?"""
+    without: tuple[str, ...] = ()
+    """Inputs that the network does not see."""
+    order_as_hint: bool = False
+    """Is the order of a list that never changes a hint, as in the raw data, and not an input?"""
+    permutations_as_pointers: bool = False
+    """Is an order of all nodes predicted as pointers like any others?"""
+    feeding: Feeding = Feeding()
+    xavier_on_scalars: bool = True
+    training: dict[str, Any] = field(default_factory=dict, hash=False)
+    """What the model's own paper did in another way than the standard protocol (Ibarz et al., 2022)."""
+    paper: Paper | None = None
+    equation: str = ""
+    """in one line: z = x || h are a node's encoded features and its last state, m_ij is the message from i to j"""
+    differs: str = ""
+    """where it differs from its source, in one sentence"""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", self.name):
+            raise ValueError(f"a model cannot be called {self.name!r}: letters, digits and . _ - only")
+
+    def spec(self, task: str) -> Spec:
+        """The features of a task as this model sees them."""
+        spec = find_task(task).spec
+        if self.reversal:
+            spec = transforms.spec_with_reversed_pointers(spec)
+        if self.order_as_hint:  # after the reversal: a pointer that never changes has none
+            spec = transforms.spec_with_order_as_hint(spec)
+        if self.permutations_as_pointers:
+            outputs = {k: node.pointer if f == node.permutation else f for k, f in spec.outputs.items()}
+            spec = spec._replace(outputs=outputs)
+        return spec._replace(inputs={k: f for k, f in spec.inputs.items() if k not in self.without})
+
+    def batch(self, batch: Batch) -> Batch:
+        """A batch as this model sees it; once more changes nothing.
+
+        Inputs that it does not see stay in the batch, which counts its nodes by them; no network reads what its spec
+        does not name.
+        """
+        if batch.hints.keys() == self.spec(batch.task).hints.keys():
+            return batch
+        if self.reversal:
+            batch = transforms.reverse_pointers(batch)
+        return transforms.order_as_hint(batch) if self.order_as_hint else batch
+
+    def build(self, tasks: str | Iterable[str], size: int | None = None, seed: int = 0) -> Reasoner:
+        """A network for these tasks with fresh weights, which the seed decides."""
+        size = self.size if size is None else size
+        if size < 1:
+            raise ValueError(f"a network's size must be at least 1, not {size}")
+        specs = {task: self.spec(task) for task in ([tasks] if isinstance(tasks, str) else tasks)}
+        if not specs:
+            raise ValueError("a network needs at least one task to learn")
+        with torch.random.fork_rng(devices=()):  # others draw from the global generator: leave it as it was
+            torch.default_generator.manual_seed(seed)
+            return Reasoner(specs, self.processor(size), self.feeding, self.xavier_on_scalars)
+
+    def parameters(self, task: str, size: int | None = None) -> int:
+        """How many parameters a network for this task has."""
+        return sum(parameter.numel() for parameter in self.build(task, size).parameters())
+
+
+def register(model: Model) -> Model:
+    """Give a model of yours a name among the others."""
+    if model.name in MODELS:
+        raise ValueError(f"there is a model {model.name!r} already; choose another name")
+    MODELS[model.name] = model
+    return model
+
+
+def find(name: str) -> Model:
+    """The model of that name; `module:attribute` imports one of yours, also from the current folder."""
+    if ":" in name:
+        return _imported(name)
+    if name not in MODELS:
+        known = ", ".join(MODELS)
+        raise ValueError(f"no model {name!r}{nearest(name, MODELS)}; there are {known}, and module:attribute for yours")
+    return MODELS[name]
+
+
+def _imported(name: str) -> Model:
+    path, _, attribute = name.partition(":")
+    if not all(part.isidentifier() for part in (*path.split("."), attribute)):
+        raise ValueError(f"{name!r} does not name a model in a module, as my_models:mine would")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        module = importlib.import_module(path)
+    except ImportError as error:
+        raise ValueError(f"cannot import {path!r} for the model {name!r}: {error}") from error
+    found = getattr(module, attribute, None)
+    if not isinstance(found, Model):
+        models = ", ".join(key for key, value in vars(module).items() if isinstance(value, Model))
+        raise ValueError(f"{path!r} has no model {attribute!r}; it has {models or 'none'}")
+    return found
+
+
+def message_passing(aggregator: Callable[[int], Aggregator], **options: Any) -> Callable[[int], Processor]:
+    """size -> message passing with that aggregator."""
+    return lambda size: MessagePassing(size, aggregator(size), **options)
+
+
+def triplet_gmpnn(aggregator: Callable[[int], Aggregator]) -> Callable[[int], Processor]:
+    """size -> the Triplet-GMPNN of Ibarz et al. (2022) with that aggregator in place of its maximum."""
+    return message_passing(aggregator, triplets=8, gate=True)
+
+
+register(
+    Model(
+        "mpnn",
+        message_passing(Max),
+        paper=Paper("Gilmer et al.", 2017, "Neural message passing for quantum chemistry"),
+        equation="h_j' = LayerNorm(relu(O1 z_j + O2 max_i m_ij)), i over all nodes",
+        differs="As the benchmark builds it (Veličković et al., 2022), which trained it with teacher forcing.",
+    )
+)
+register(
+    Model(
+        "pgn",
+        message_passing(Max, along_edges=True),
+        paper=Paper("Veličković et al.", 2020, "Pointer graph networks"),
+        equation="h_j' = LayerNorm(relu(O1 z_j + O2 max_i m_ij)), i over j and what pointers or edges join to it",
+        differs="As the benchmark builds it (Veličković et al., 2022); the original learns to mask nodes as well.",
+    )
+)
+register(
+    Model(
+        "triplet-gmpnn",
+        triplet_gmpnn(Max),
+        reversal=True,
+        paper=Paper("Ibarz et al.", 2022, "A generalist neural algorithmic learner"),
+        equation="mpnn with a gate, h_j' <- g_j h_j' + (1 - g_j) h_j, and max_a t_abc of triplets for its decoders",
+        differs="Has the hint reversal of Bevilacqua et al. (2023), as the baseline of RNAR; its own paper has none.",
+    )
+)
+RNAR = register(
+    Model(
+        "rnar",
+        triplet_gmpnn(LSTM),
+        reversal=True,
+        paper=Paper("Xu and Veličković", 2024, "Recurrent aggregators in neural algorithmic reasoning"),
+        equation="triplet-gmpnn with LSTM(m_1j, ..., m_nj), its last output, in place of max_i m_ij",
+        differs="Has triplets in all 30 tasks; the paper ran out of memory on four and used rnar-mpnn there.",
+    )
+)
+register(
+    replace(
+        RNAR,
+        name="rnar-mpnn",
+        processor=message_passing(LSTM),
+        equation="mpnn with LSTM(m_1j, ..., m_nj) in place of max_i m_ij",
+        differs="The paper does not say whether this one has hint reversal; here it has.",
+    )
+)
+register(
+    replace(
+        RNAR,
+        name="rnar-nope",
+        without=("pos",),
+        equation="rnar that is not given the input pos; the LSTM still reads in node order",
+        differs="The paper does not say how pos is withheld; here it is not encoded.",
+    )
+)
+for k in (1, 2, 3):
+    register(
+        replace(
+            RNAR,
+            name=f"rnar-janossy-{k}",
+            processor=triplet_gmpnn(lambda size, k=k: Janossy(LSTM(size), k)),
+            equation=f"rnar with the mean over {k} random order{'s' * (k > 1)} p of LSTM(m_p(1)j, ..., m_p(n)j)",
+            differs="The paper does not say who shares an order; here all nodes of a batch do, for one step.",
+        )
+    )
+register(
+    replace(
+        RNAR,
+        name="rnar-gru",
+        processor=triplet_gmpnn(GRU),
+        equation="rnar with a GRU in place of the LSTM",
+        differs="Not in the paper: the same with a gate less.",
+    )
+)
+register(
+    replace(
+        RNAR,
+        name="rnar-binary-gru",
+        processor=triplet_gmpnn(BinaryGRU),
+        paper=Paper("Ong and Veličković", 2022, "Learnable commutative monoids for graph neural networks"),
+        equation="rnar with a balanced tree of x + y = (GRU(x, y) + GRU(y, x)) / 2 over m_1j, ..., m_nj",
+        differs="RNAR's paper suggests it and did not try; messages are not shuffled, no loss asks for associativity.",
+    )
+)
+register(
+    Model(
+        "rt",
+        RelationalTransformer,
+        size=192,
+        order_as_hint=True,
+        permutations_as_pointers=True,
+        feeding=Feeding(hard=True, teacher=0.5),
+        xavier_on_scalars=False,
+        # sizes as the official sets count: string matchers have 20 letters then
+        training=dict(learning_rate=2.5e-4, batch=4, clip=None, steps=80_000, sizes=(16,), random_positions=False),
+        paper=Paper(
+            "Diao and Loynd", 2023, "Relational attention: generalizing transformers for graph-structured tasks"
+        ),
+        equation="3 layers of n_i += attention to n_j and s_ij over j, s_ij += MLP(s_ij || s_ji || n_j || n_i)",
+        differs="No difference of the network is known; its authors drew batches from 10,000 fixed samples.",
+    )
+)
+FORGETNET = register(
+    Model(
+        "forgetnet",
+        lambda size: ForgetNet(MessagePassing(size, Max(size), triplets=8)),
+        paper=Paper(
+            "Bohde et al.", 2024, "On the Markov property of neural algorithmic reasoning: analyses and methods"
+        ),
+        equation="triplet-gmpnn without gate and history: z = x",
+        differs="No code was published: that decoders do not see the last state, and that no gate is left, is chosen.",
+    )
+)
+register(
+    replace(
+        FORGETNET,
+        name="g-forgetnet",
+        processor=lambda size: GatedForgetNet(MessagePassing(size, Max(size), triplets=8)),
+        equation="forgetnet with z = x || g h, g = sigmoid(MLP(x || h)), a loss of alpha mean(g), alpha from 0 to 1",
+        differs="No code was published: the gate's network, its start half open, and the mean as a norm are chosen.",
+    )
+)

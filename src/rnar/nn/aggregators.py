@@ -1,0 +1,236 @@
+"""Aggregators: what a node makes of the messages it is sent. One class each; `AGGREGATORS` has them by name.
+
+To add one: subclass `Aggregator`, put it into `AGGREGATORS`. Its tests come free.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from rnar.nn.kernels import max_over_senders
+from rnar.nn.linear import truncated_normal_
+
+SILENCE = -1e6  # what an absent edge says to a maximum
+
+
+class Aggregator(nn.Module, ABC):
+    """messages [B, sender, receiver, H] -> [B, receiver, H]"""
+
+    ordered: bool
+    """Does the order of the senders matter?"""
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.size = size
+
+    @abstractmethod
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+        """`edges` [B, sender, receiver] says which messages are sent; None: all. `rng` is for those that draw."""
+
+    def after(
+        self, linear: nn.Linear, x: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None
+    ) -> Tensor:
+        """Aggregate the messages W x + b; an aggregator that begins with a linear map may do both at once."""
+        return self(linear(x), edges, rng)
+
+
+class Max(Aggregator):
+    """a_j = max_i m_ij"""
+
+    ordered = False
+
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+        if edges is not None:
+            messages = messages.masked_fill(~edges[..., None], SILENCE)
+        return max_over_senders(messages)
+
+    def after(
+        self, linear: nn.Linear, x: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None
+    ) -> Tensor:
+        if edges is not None:
+            return super().after(linear, x, edges, rng)
+        return max_over_senders(x @ linear.weight.T) + linear.bias  # b is the same for all senders
+
+
+class Sum(Aggregator):
+    """a_j = sum_i m_ij"""
+
+    ordered = False
+
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+        return messages.sum(dim=1) if edges is None else (messages * edges[..., None]).sum(dim=1)
+
+
+class Mean(Aggregator):
+    """a_j = sum_i m_ij / (how many i send to j); nothing is 0"""
+
+    ordered = False
+
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+        if edges is None:
+            return messages.mean(dim=1)
+        return (messages * edges[..., None]).sum(dim=1) / edges.sum(dim=1).clamp(min=1)[..., None]
+
+
+class Recurrent(Aggregator):
+    """What the recurrent aggregators share: gates = W_x m + W_h h + b, senders in node order, zero state."""
+
+    ordered = True
+    gates: int
+
+    def __init__(self, size: int):
+        super().__init__(size)
+        self.from_message = nn.Parameter(torch.empty(self.gates * size, size))
+        self.from_state = nn.Parameter(torch.empty(self.gates * size, size))
+        self.bias = nn.Parameter(torch.zeros(self.gates * size))
+        for weight in (self.from_message, self.from_state):  # one matrix over both in the reference
+            truncated_normal_(weight, 1 / math.sqrt(2 * size))
+
+    @abstractmethod
+    def states(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """Run over x [S, B', inputs] with W_x = weight; the output after each message: [S, B', H]."""
+
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+        return self._read(messages, self.from_message, self.bias, edges)
+
+    def after(
+        self, linear: nn.Linear, x: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None
+    ) -> Tensor:
+        weight = self.from_message @ linear.weight
+        return self._read(x, weight, self.from_message @ linear.bias + self.bias, edges)
+
+    def _read(self, x: Tensor, weight: Tensor, bias: Tensor, edges: Tensor | None) -> Tensor:
+        batch, senders, receivers, inputs = x.shape
+        if edges is not None:  # those that send come first, in their order; what is read after them is not looked at
+            order = torch.argsort(edges.int(), dim=1, descending=True, stable=True)
+            x = x.gather(1, order[..., None].expand_as(x))
+        outputs = self.states(x.transpose(0, 1).reshape(senders, batch * receivers, inputs), weight, bias)
+        if edges is None:
+            return outputs[-1].view(batch, receivers, self.size)
+        outputs = torch.cat([torch.zeros_like(outputs[:1]), outputs])  # the state before any message
+        count = edges.sum(dim=1).view(1, batch * receivers, 1).expand(1, -1, self.size)
+        return outputs.gather(0, count)[0].view(batch, receivers, self.size)
+
+
+class LSTM(Recurrent):
+    """a_j = the last output of an LSTM that reads m_1j, m_2j, ... in node order (Xu and Veličković, 2024, equation 2).
+
+    The forget gate starts with a bias of 1, which the reference adds to it.
+    """
+
+    gates = 4
+
+    def __init__(self, size: int):
+        super().__init__(size)
+        with torch.no_grad():
+            self.bias[size : 2 * size] = 1.0  # torch's order: input, forget, candidate, output
+
+    def states(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        zero = x.new_zeros(1, x.shape[1], self.size)
+        weights = [weight, self.from_state, bias, torch.zeros_like(bias)]
+        return torch.lstm(x, (zero, zero), weights, True, 1, 0.0, self.training, False, False)[0]
+
+
+class GRU(Recurrent):
+    """a_j = the last output of a GRU that reads m_1j, m_2j, ... in node order"""
+
+    gates = 3
+
+    def states(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        zero = x.new_zeros(1, x.shape[1], self.size)
+        weights = [weight, self.from_state, bias, torch.zeros_like(bias)]
+        return torch.gru(x, zero, weights, True, 1, 0.0, self.training, False, False)[0]
+
+
+class BinaryGRU(Aggregator):
+    """A balanced tree over the senders, whose nodes are x + y = (GRU(x, y) + GRU(y, x)) / 2 (Ong and Veličković, 2022).
+
+    Commutative but not associative: the order matters. As in PyG, neighbours are paired and an odd one out at the end
+    goes up as it is. One difference: absent edges are left out of the tree, and not zeros in it.
+    """
+
+    ordered = True
+
+    def __init__(self, size: int):
+        super().__init__(size)
+        self.cell = nn.GRUCell(size, size)
+
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+        level = messages.transpose(0, 1)  # [S, B, R, H]
+        present = torch.ones(level.shape[:3], dtype=torch.bool, device=level.device)
+        if edges is not None:
+            order = torch.argsort(edges.int(), dim=1, descending=True, stable=True)
+            level = messages.gather(1, order[..., None].expand_as(messages)).transpose(0, 1)
+            present = edges.gather(1, order).transpose(0, 1)
+        while len(level) > 1:
+            pairs = len(level) // 2
+            left, right = level[0 : 2 * pairs : 2], level[1 : 2 * pairs : 2]
+            both = present[1 : 2 * pairs : 2]  # a right neighbour is there only if the left one is
+            joined = torch.where(both[..., None], self._join(left, right), left)
+            level = torch.cat([joined, level[2 * pairs :]])
+            present = torch.cat([present[0 : 2 * pairs : 2], present[2 * pairs :]])
+        return torch.where(present[0][..., None], level[0], 0.0)
+
+    def _join(self, x: Tensor, y: Tensor) -> Tensor:
+        one, other = x.reshape(-1, self.size), y.reshape(-1, self.size)
+        both = self.cell(torch.cat([one, other]), torch.cat([other, one]))
+        return ((both[: len(one)] + both[len(one) :]) / 2).view(x.shape)
+
+
+class Janossy(Aggregator):
+    """The mean over k random orders of the senders of an ordered aggregator (Murphy et al., 2019; paper, appendix B).
+
+    The orders are drawn anew at each call, in training and inference alike, and are shared by all receivers.
+    """
+
+    ordered = True
+
+    def __init__(self, inner: Aggregator, k: int):
+        super().__init__(inner.size)
+        self.inner = inner
+        self.k = k
+
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+        return self.mean_over(self.orders(messages.shape[1], rng), messages, edges)
+
+    def orders(self, senders: int, rng: torch.Generator | None) -> list[Tensor]:
+        device = "cpu" if rng is None else rng.device
+        return [torch.randperm(senders, generator=rng, device=device) for _ in range(self.k)]
+
+    def mean_over(self, orders: list[Tensor], messages: Tensor, edges: Tensor | None = None) -> Tensor:
+        """The mean over given orders."""
+        orders = [order.to(messages.device) for order in orders]
+        each = [self.inner(messages[:, order], None if edges is None else edges[:, order]) for order in orders]
+        return torch.stack(each).mean(dim=0)
+
+    def after(
+        self, linear: nn.Linear, x: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None
+    ) -> Tensor:
+        orders = [order.to(x.device) for order in self.orders(x.shape[1], rng)]
+        each = [self.inner.after(linear, x[:, o], None if edges is None else edges[:, o]) for o in orders]
+        return torch.stack(each).mean(dim=0)
+
+
+AGGREGATORS: dict[str, Callable[[int], Aggregator]] = {
+    "max": Max,
+    "sum": Sum,
+    "mean": Mean,
+    "lstm": LSTM,
+    "gru": GRU,
+    "binary-gru": BinaryGRU,
+    "janossy-1": lambda size: Janossy(LSTM(size), 1),
+    "janossy-2": lambda size: Janossy(LSTM(size), 2),
+    "janossy-3": lambda size: Janossy(LSTM(size), 3),
+}
+
+
+def aggregator(name: str, size: int) -> Aggregator:
+    """The aggregator of that name, for messages of `size` numbers."""
+    if name not in AGGREGATORS:
+        raise ValueError(f"no aggregator {name!r}; choose from {', '.join(AGGREGATORS)}")
+    return AGGREGATORS[name](size)

@@ -1,0 +1,91 @@
+"""Encoders: features -> graph. Each feature has a linear map of its own; the maps of one place are added up."""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from rnar.clrs.spec import Feature, Place
+from rnar.nn.linear import Encoded, Linear
+
+
+class Graph(NamedTuple):
+    """What a processor sees at one step."""
+
+    nodes: Tensor
+    """[B, N, H]"""
+    edges: Encoded
+    """[B, N, N, H], not yet computed"""
+    whole: Tensor
+    """[B, H]"""
+    adjacency: Tensor | None
+    """bool [B, N, N], symmetric, with self-loops; None where no processor looks at it"""
+    pairs_wanted: bool = True
+    """Does any decoder look at pairs? If not, what a processor would make for them alone need not be made."""
+
+
+class Encoders(nn.Module):
+    """The encoders of some features of one task."""
+
+    def __init__(self, features: dict[str, Feature], size: int, xavier_on_scalars: bool = False):
+        super().__init__()
+        self.features = features
+        self.size = size
+        self.maps = nn.ModuleDict()
+        for name, feature in features.items():
+            # small values for hints that are numbers: what a network makes of its own is not in a range yet
+            deviation = 1 / math.sqrt(size) if xavier_on_scalars and feature.kind == "scalar" else None
+            self.maps[name] = nn.ModuleList(Linear(width, size, deviation) for width in widths(feature))
+
+    def forward(self, wide: dict[str, Tensor]) -> dict[Place, Encoded]:
+        """The channels of each place, side by side, and the map from them."""
+        found = {}
+        for place in ("node", "edge", "graph"):
+            names = [name for name, feature in self.features.items() if read_at(feature) == place]
+            if names:
+                maps: list[Any] = [linear for name in names for linear in self.maps[name].children()]
+                read = torch.cat([channels(self.features[name], wide[name]) for name in names], dim=-1)
+                found[place] = Encoded(
+                    read.to(maps[0].weight.dtype),
+                    torch.cat([linear.weight.T for linear in maps]),
+                    reduce(torch.add, [linear.bias for linear in maps]),
+                )
+        return found
+
+    def adjacency(self, wide: dict[str, Tensor]) -> Tensor | None:
+        """Which pairs are joined by a pointer or an edge mask, in either direction: bool [B, N, N]."""
+        joined = None
+        for name, feature in self.features.items():
+            if (feature.place, feature.kind) == ("node", "pointer"):
+                pairs = wide[name] + wide[name].transpose(1, 2) > 0.5
+            elif (feature.place, feature.kind) == ("edge", "mask"):
+                pairs = wide[name] + wide[name].transpose(1, 2) > 0.0
+            else:
+                continue
+            joined = pairs if joined is None else joined | pairs
+        return joined
+
+
+def read_at(feature: Feature) -> Place:
+    """Where a network reads a feature: a pointer from node to node is a feature of the pair."""
+    return "edge" if feature.kind == "pointer" else feature.place
+
+
+def widths(feature: Feature) -> list[int]:
+    """The channels of each of a feature's linear maps."""
+    if feature.place == "edge" and feature.kind == "pointer":
+        return [1, 1]
+    return [feature.classes or 1]
+
+
+def channels(feature: Feature, wide: Tensor) -> Tensor:
+    """A wide feature as channels: [B, N, C], [B, N, N, C] or [B, C]."""
+    if feature.kind == "categorical":
+        return wide
+    if feature.place == "edge" and feature.kind == "pointer":  # [B, i, j, k]: to k from all pairs (., j) and (i, .)
+        return torch.stack([wide.mean(dim=1), wide.mean(dim=2)], dim=-1)
+    return wide[..., None]

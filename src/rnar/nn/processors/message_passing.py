@@ -1,0 +1,108 @@
+"""Message passing: MPNN, PGN, and with triplets and a gate the Triplet-GMPNN of Ibarz et al. (2022).
+
+z_i  = x_i || h_i
+m_ij = MLP(relu(W1 z_j + W2 z_i + We e_ij + Wg g))           i sends to j
+a_j  = aggregator of m_ij over i
+h_j' = LayerNorm(relu(O1 z_j + O2 a_j))
+gate:     g_j = sigmoid(G3 relu(G1 z_j + G2 a_j));   h_j' <- g_j h_j' + (1 - g_j) h_j
+triplets: t_bc = relu(O3 max_a (T1 z_a + T2 z_b + T3 z_c + E1 e_ab + E2 e_ac + E3 e_bc + Tg g)), for decoders only
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rnar.nn.aggregators import Aggregator
+from rnar.nn.encoders import Graph
+from rnar.nn.kernels import linear_relu, max_plus, pair_messages
+from rnar.nn.linear import Linear, Rectified, side_by_side
+from rnar.nn.processors.processor import Processor, State, Step
+
+GATE_BIAS = -3.0  # starts nearly closed (Ibarz et al., 2022)
+
+
+class MessagePassing(Processor):
+    """The aggregator is given, not chosen: `MessagePassing(128, LSTM(128), triplets=8, gate=True)` is RNAR."""
+
+    def __init__(
+        self,
+        size: int,
+        aggregator: Aggregator,
+        triplets: int = 0,
+        gate: bool = False,
+        along_edges: bool = False,
+    ):
+        super().__init__()
+        self.size = size
+        self.node_width = 3 * size
+        self.edge_width = size if triplets else 0
+        self.uses_adjacency = along_edges
+        self.aggregator = aggregator
+        self.to_receiver, self.to_sender = Linear(2 * size, size), Linear(2 * size, size)
+        self.to_edge, self.to_whole = Linear(size, size), Linear(size, size)
+        self.hidden_layer, self.last_layer = Linear(size, size), Linear(size, size)
+        self.from_node, self.from_messages = Linear(2 * size, size), Linear(size, size)
+        self.norm = nn.LayerNorm(size)
+        self.triplets = Triplets(size, triplets) if triplets else None
+        self.gate = Gate(size) if gate else None
+
+    def start(self, batch: int, nodes: int, like: Tensor) -> State:
+        return (like.new_zeros(batch, nodes, self.size),)
+
+    def forward(self, graph: Graph, state: State, rng: torch.Generator | None = None) -> Step:
+        (hidden,) = state
+        z = torch.cat([graph.nodes, hidden], dim=-1)
+        receiver, sender, own, *more = side_by_side(z, [*self._maps_of_nodes()])
+        pairs, rest = graph.edges.composed(self.to_edge.weight, self.to_edge.bias)
+        receiver = receiver + (self.to_whole(graph.whole) + rest)[:, None]
+        x = pair_messages(graph.edges.channels, pairs, sender, receiver)
+        x = linear_relu(x, self.hidden_layer.weight, self.hidden_layer.bias)
+        edges = graph.adjacency if self.uses_adjacency else None
+        messages = self.aggregator.after(self.last_layer, x, edges, rng)
+        new = self.norm(torch.relu(own + self.from_messages(messages)))
+        if self.gate is not None:
+            new = self.gate(more.pop(), messages, new, hidden)
+        triplets = self.triplets(graph, *more) if self.triplets is not None and graph.pairs_wanted else None
+        return Step((new,), torch.cat([z, new], dim=-1), triplets)
+
+    def _maps_of_nodes(self) -> list[nn.Linear]:
+        maps: list[nn.Linear] = [self.to_receiver, self.to_sender, self.from_node]
+        if self.triplets is not None:
+            maps += [self.triplets.from_a, self.triplets.from_b, self.triplets.from_c]
+        if self.gate is not None:
+            maps.append(self.gate.from_node)
+        return maps
+
+
+class Triplets(nn.Module):
+    """Messages of three nodes (Dudzik and Veličković, 2022), aggregated over the first: [B, b, c, H]"""
+
+    def __init__(self, size: int, features: int):
+        super().__init__()
+        self.from_a, self.from_b, self.from_c = (Linear(2 * size, features) for _ in range(3))
+        self.from_ab, self.from_ac, self.from_bc = (Linear(size, features) for _ in range(3))
+        self.from_whole = Linear(size, features)
+        self.out = Linear(features, size)
+
+    def forward(self, graph: Graph, a: Tensor, b: Tensor, c: Tensor) -> Rectified:
+        """a, b, c: what the nodes contribute in each of the three parts, [B, N, features]."""
+        maps = (self.from_ab, self.from_ac, self.from_bc)
+        pairs = graph.edges.through(torch.cat([m.weight for m in maps]), torch.cat([m.bias for m in maps]))
+        ab, ac, bc = pairs.chunk(3, dim=-1)
+        best = max_plus(ab + a[:, :, None], ac)  # only these depend on the first node
+        c = c + self.from_whole(graph.whole)[:, None]
+        return Rectified(best + bc + b[:, :, None] + c[:, None], self.out.weight, self.out.bias)
+
+
+class Gate(nn.Module):
+    """How much of the new state is let through."""
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.from_node, self.from_messages = Linear(2 * size, size), Linear(size, size)
+        self.out = Linear(size, size, bias=GATE_BIAS)
+
+    def forward(self, node: Tensor, messages: Tensor, new: Tensor, old: Tensor) -> Tensor:
+        gate = torch.sigmoid(self.out(torch.relu(node + self.from_messages(messages))))
+        return old + gate * (new - old)

@@ -1,0 +1,160 @@
+"""Properties of every aggregator in the registry: a new entry is tested on the day it is written."""
+
+import itertools
+
+import pytest
+import torch
+
+from rnar.nn.aggregators import AGGREGATORS, GRU, LSTM, BinaryGRU, Janossy, aggregator
+from rnar.nn.linear import Linear
+
+B, N, H = 2, 5, 4
+
+
+def messages(senders: int = N, receivers: int = N, seed: int = 0) -> torch.Tensor:
+    return torch.randn(B, senders, receivers, H, generator=torch.Generator().manual_seed(seed))
+
+
+def made(name: str):
+    torch.manual_seed(1)
+    return aggregator(name, H)
+
+
+def rng() -> torch.Generator:
+    """The same draws each time, for those that draw."""
+    return torch.Generator().manual_seed(3)
+
+
+@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("senders", [1, 2, 3, 7, 8])
+def test_every_receiver_gets_a_vector(name, senders):
+    assert made(name)(messages(senders, 3)).shape == (B, 3, H)
+
+
+@pytest.mark.parametrize("name", AGGREGATORS)
+def test_the_order_of_senders_matters_only_if_ordered(name):
+    aggregate, x = made(name), messages()
+    order = torch.tensor([3, 0, 4, 1, 2])
+    same = torch.allclose(aggregate(x, rng=rng()), aggregate(x[:, order], rng=rng()), atol=1e-6)
+    assert same != aggregate.ordered
+
+
+@pytest.mark.parametrize("name", AGGREGATORS)
+def test_receivers_do_not_mix(name):
+    aggregate, x = made(name), messages()
+    changed = x.clone()
+    changed[:, :, 2] += 1
+    before, after = aggregate(x, rng=rng()), aggregate(changed, rng=rng())
+    others = [0, 1, 3, 4]
+    assert torch.allclose(before[:, others], after[:, others], atol=1e-6)
+    assert not torch.allclose(before[:, 2], after[:, 2], atol=1e-3)
+
+
+@pytest.mark.parametrize("name", AGGREGATORS)
+def test_absent_edges_say_nothing(name):
+    aggregate, x = made(name), messages()
+    edges = torch.rand(B, N, N, generator=torch.Generator().manual_seed(5)) < 0.5
+    edges[:, 0] = True
+    loud = torch.where(edges[..., None], x, 100.0)
+    assert torch.allclose(aggregate(x, edges, rng()), aggregate(loud, edges, rng()), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in AGGREGATORS if not name.startswith("janossy")])
+def test_absent_senders_are_as_if_they_did_not_exist(name):
+    aggregate, x = made(name), messages()
+    edges = torch.zeros(B, N, N, dtype=torch.bool)
+    edges[:, [0, 2, 3]] = True
+    assert torch.allclose(aggregate(x, edges), aggregate(x[:, [0, 2, 3]]), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", AGGREGATORS)
+def test_all_edges_are_the_same_as_none_given(name):
+    aggregate, x = made(name), messages()
+    everywhere = torch.ones(B, N, N, dtype=torch.bool)
+    assert torch.allclose(aggregate(x, everywhere, rng()), aggregate(x, rng=rng()), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_linear_map_before_it_may_be_composed_with_it(name, masked):
+    aggregate, x = made(name), messages()
+    linear = Linear(H, H)
+    edges = torch.rand(B, N, N, generator=torch.Generator().manual_seed(5)) < 0.5 if masked else None
+    assert torch.allclose(aggregate.after(linear, x, edges, rng()), aggregate(linear(x), edges, rng()), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("masked", [False, True])
+def test_gradients_agree_with_finite_differences(name, masked):
+    aggregate = made(name).double()
+    x = messages(3, 2).double().requires_grad_()
+    edges = torch.tensor([[1, 0], [1, 1], [0, 1]], dtype=torch.bool).expand(B, 3, 2) if masked else None
+    weights = list(aggregate.parameters())
+
+    def function(x, *_):
+        return aggregate(x, edges, rng())
+
+    assert torch.autograd.gradcheck(function, (x, *weights))
+
+
+def test_the_lstm_is_the_textbooks_cell_in_node_order():
+    aggregate, x = made("lstm"), messages()
+    assert isinstance(aggregate, LSTM)
+    state = cell = torch.zeros(B, N, H)
+    for i in range(N):
+        gates = x[:, i] @ aggregate.from_message.T + state @ aggregate.from_state.T + aggregate.bias
+        into, forget, candidate, out = gates.chunk(4, dim=-1)
+        cell = torch.sigmoid(forget) * cell + torch.sigmoid(into) * torch.tanh(candidate)
+        state = torch.sigmoid(out) * torch.tanh(cell)
+    assert torch.allclose(aggregate(x), state, atol=1e-6)
+    assert (aggregate.bias[H : 2 * H] == 1).all()  # the forget gate's
+
+
+def test_the_gru_is_torchs_own():
+    aggregate, x = made("gru"), messages()
+    assert isinstance(aggregate, GRU)
+    reference = torch.nn.GRU(H, H)
+    with torch.no_grad():
+        reference.weight_ih_l0.copy_(aggregate.from_message)
+        reference.weight_hh_l0.copy_(aggregate.from_state)
+        reference.bias_ih_l0.copy_(aggregate.bias)
+        reference.bias_hh_l0.zero_()
+    expected = reference(x.transpose(0, 1).reshape(N, B * N, H))[0][-1].view(B, N, H)
+    assert torch.allclose(aggregate(x), expected, atol=1e-6)
+
+
+def test_binary_gru_joins_neighbours_and_passes_the_odd_one_up():
+    aggregate, x = made("binary-gru"), messages(5)
+    assert isinstance(aggregate, BinaryGRU)
+
+    def join(a, b):
+        a, b = a.reshape(-1, H), b.reshape(-1, H)
+        return ((aggregate.cell(a, b) + aggregate.cell(b, a)) / 2).view(B, N, H)
+
+    m = x.unbind(dim=1)
+    expected = join(join(join(m[0], m[1]), join(m[2], m[3])), m[4])
+    assert torch.allclose(aggregate(x), expected, atol=1e-6)
+
+
+def test_janossy_over_all_permutations_is_the_exact_mean():
+    inner, x = made("lstm"), messages(3)
+    orders = [torch.tensor(order) for order in itertools.permutations(range(3))]
+    expected = torch.stack([inner(x[:, order]) for order in orders]).mean(dim=0)
+    found = Janossy(inner, len(orders)).mean_over(orders, x)
+    assert torch.allclose(found, expected, atol=1e-6)
+    shuffled = Janossy(inner, len(orders)).mean_over(orders, x[:, [2, 0, 1]])
+    assert torch.allclose(found, shuffled, atol=1e-6)  # equivariant, once all orders are taken
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_janossy_draws_k_orders_anew_and_the_generator_decides(k):
+    aggregate, x = made(f"janossy-{k}"), messages()
+    assert torch.equal(aggregate(x, rng=rng()), aggregate(x, rng=rng()))
+    one = rng()
+    assert not torch.allclose(aggregate(x, rng=one), aggregate(x, rng=one))
+    assert len(aggregate.orders(N, rng())) == k
+
+
+def test_an_unknown_aggregator_is_told_what_exists():
+    with pytest.raises(ValueError, match="no aggregator 'min'; choose from max, sum, mean, lstm"):
+        aggregator("min", 4)

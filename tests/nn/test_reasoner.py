@@ -1,0 +1,243 @@
+"""The reasoner as a whole: batches, gradients, feeding, memory of steps, several tasks, several cores."""
+
+import pytest
+import torch
+
+import rnar.clrs
+from rnar.clrs import Stream, find
+from rnar.models import find as find_model
+from rnar.nn.aggregators import LSTM, Max
+from rnar.nn.kinds import Ring
+from rnar.nn.processors.message_passing import MessagePassing
+from rnar.nn.reasoner import Feeding, Reasoner, scores, total_loss
+from rnar.nn.workers import Workers
+
+SIZE = 8
+TASKS = ["quickselect", "heapsort", "bfs", "floyd_warshall", "lcs_length", "segments_intersect", "bridges"]
+
+
+def made(*tasks, feeding=None, aggregator=LSTM, seed=0, size=SIZE) -> Reasoner:
+    torch.manual_seed(seed)
+    processor = MessagePassing(size, aggregator(size), triplets=8, gate=True)
+    return Reasoner({task: find(task).spec for task in tasks}, processor, feeding)
+
+
+def data(task, batch=5, n=6, seed=0):
+    return rnar.clrs.sample(task, n=n, batch=batch, seed=seed)
+
+
+def gradients(reasoner):
+    return {name: p.grad.clone() for name, p in reasoner.named_parameters() if p.grad is not None}
+
+
+def assert_same(found, expected, tolerance):
+    assert found.keys() == expected.keys()
+    for name, x in expected.items():
+        torch.testing.assert_close(found[name], x, atol=tolerance, rtol=tolerance, msg=lambda m, name=name: name + m)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_batch_gives_what_its_samples_give_one_by_one(task):
+    reasoner, batch = made(task).eval(), data(task)
+    with torch.no_grad():
+        together = reasoner(batch, hints=True)
+        for b in range(batch.size):
+            alone = reasoner(batch.part(slice(b, b + 1)), hints=True)
+            for name, logits in alone.outputs.items():
+                whole = together.outputs[name]
+                for x, y in zip(logits, whole, strict=True) if isinstance(logits, Ring) else [(logits, whole)]:
+                    torch.testing.assert_close(x[0], y[b], atol=1e-4, rtol=1e-4)
+            for name, logits in alone.hints.items():
+                own = together.hints[name][: len(logits), b]
+                torch.testing.assert_close(logits[:, 0], own, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "feeding", [Feeding(), Feeding(teacher=0.5), Feeding(mode="decoded"), Feeding(mode="none")], ids=str
+)
+def test_the_backward_pass_that_keeps_little_gives_autograds_gradients(task, feeding):
+    reasoner, batch = made(task, feeding=feeding).double(), data(task, batch=3, n=5)
+    total_loss(reasoner.losses(batch, seed=1)).backward()
+    expected = gradients(reasoner)
+    reasoner.zero_grad()
+    reasoner.backward(batch, seed=1)
+    found = gradients(reasoner)
+    assert_same(found, {name: expected[name] for name in found}, 1e-7)
+    assert all(not expected[name].any() for name in expected.keys() - found.keys())
+
+
+def test_gradients_flow_through_hints_that_are_fed_back_softly_and_not_through_decisions():
+    """What the pointer decoder says at one step is read at the next, if hints are fed back as they are."""
+    batch = data("bfs", n=6)
+    found = {}
+    for hard in (False, True):
+        reasoner = made("bfs", feeding=Feeding(hard=hard)).double()
+        outputs_only = reasoner.losses(batch)["pi"].total
+        outputs_only.backward()
+        decoder = reasoner.heads["bfs"].decode_hints.each["reach_h"].of_nodes[0]
+        found[hard] = 0.0 if decoder.weight.grad is None else decoder.weight.grad.abs().sum().item()
+    assert found[False] > 0 and found[True] == 0
+
+
+def test_the_gradient_of_a_whole_run_agrees_with_finite_differences():
+    reasoner, batch = made("insertion_sort", size=4).double().eval(), data("insertion_sort", batch=2, n=3)
+    total_loss(reasoner.losses(batch)).backward()
+    for parameter in (reasoner.processor.aggregator.from_state, reasoner.processor.to_edge.weight):
+        direction = torch.randn(parameter.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+        sides = []
+        for sign in (1, -1):
+            with torch.no_grad():
+                parameter += sign * 1e-6 * direction
+                sides.append(total_loss(reasoner.losses(batch)).item())
+                parameter -= sign * 1e-6 * direction
+        assert (sides[0] - sides[1]) / 2e-6 == pytest.approx((parameter.grad * direction).sum().item(), rel=1e-4)
+
+
+def test_teacher_forcing_with_certainty_feeds_the_truth():
+    """Then the hints of a step do not depend on what was predicted before: on no decoder."""
+    reasoner, batch = made("bfs", feeding=Feeding(teacher=1.0)), data("bfs")
+    before = {name: judged.total.item() for name, judged in reasoner.losses(batch).items()}
+    with torch.no_grad():
+        reasoner.heads["bfs"].decode_hints.each["reach_h"].of_nodes[0].bias += 3.0
+    after = {name: judged.total.item() for name, judged in reasoner.losses(batch).items()}
+    assert before["pi"] == after["pi"] and before["pi_h"] == after["pi_h"] and before["reach_h"] != after["reach_h"]
+
+
+def test_without_hints_there_are_neither_their_encoders_nor_their_losses():
+    reasoner, batch = made("bfs", feeding=Feeding(mode="none")), data("bfs")
+    assert reasoner.losses(batch).keys() == {"pi"}
+    assert not list(reasoner.heads["bfs"].hints.parameters())
+    assert reasoner(batch, hints=True).hints == {}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_counts_are_what_losses_are_divided_by(task):
+    reasoner, batch = made(task), data(task)
+    counts = reasoner.counts(batch)
+    for name, judged in reasoner.losses(batch).items():
+        assert counts[name] == judged.count, name
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("task", ["quickselect", "heapsort"])
+def test_any_number_of_workers_gives_the_gradients_of_one_pass(task, threads):
+    reasoner, batch = made(task), data(task, batch=5)
+    expected_losses = reasoner.backward(batch, seed=2)
+    expected = gradients(reasoner)
+    found_losses = Workers(reasoner, threads).backward(batch, seed=2)
+    assert_same(gradients(reasoner), expected, 1e-4)
+    for name, judged in expected_losses.items():
+        assert found_losses[name] == pytest.approx((judged.total / judged.count).item(), rel=1e-4)
+
+
+def test_the_same_seed_gives_the_same_numbers_bit_by_bit():
+    batch, found = data("heapsort", batch=6), []
+    for _ in range(2):
+        reasoner = made("heapsort")
+        Workers(reasoner, 2).backward(batch, seed=4)
+        found.append(gradients(reasoner))
+    assert all(torch.equal(x, found[1][name]) for name, x in found[0].items())
+
+
+def test_several_tasks_share_a_processor_and_nothing_else():
+    reasoner = made("bfs", "quickselect")
+    reasoner.backward(data("bfs"))
+    touched = gradients(reasoner)
+    assert any(name.startswith("processor.") for name in touched)
+    assert any(name.startswith("heads.bfs.") for name in touched)
+    assert not any(name.startswith("heads.quickselect.") for name in touched)
+
+
+@pytest.mark.parametrize("aggregator", [Max, LSTM])
+def test_it_learns(aggregator):
+    """A few steps on one small batch: the loss falls by half."""
+    reasoner, batch = made("minimum", aggregator=aggregator, size=32), data("minimum", batch=16, n=4)
+    optimiser = torch.optim.Adam(reasoner.parameters(), 3e-3)
+    seen = []
+    for step in range(40):
+        optimiser.zero_grad()
+        judged = reasoner.backward(batch, seed=step)
+        torch.nn.utils.clip_grad_norm_(reasoner.parameters(), 1.0)
+        optimiser.step()
+        seen.append(total_loss(judged).item())
+    assert seen[-1] < seen[0] / 2
+    with torch.no_grad():
+        reasoner.eval()
+        assert scores(find("minimum").spec, reasoner(batch).outputs, batch.outputs)["score"] > 0.5
+
+
+def test_a_batch_of_another_task_is_refused():
+    with pytest.raises(ValueError, match="has not learned bfs; it knows quickselect"):
+        made("quickselect")(data("bfs"))
+
+
+def test_a_batch_without_a_feature_is_refused():
+    model = find_model("rnar")
+    reasoner = model.build("quickselect", size=SIZE)
+    with pytest.raises(ValueError, match="has no hint 'pred_h_reversed', which the network expects"):
+        reasoner(data("quickselect"))
+    assert reasoner(model.batch(data("quickselect"))).outputs["median"].shape == (5, 6)
+
+
+class Saved:
+    """How many numbers autograd keeps alive at most."""
+
+    def __init__(self):
+        self.alive = self.most = 0
+
+    def measure(self, work):
+        saved = self
+
+        class Held:
+            def __init__(self, tensor):
+                self.tensor = tensor
+                saved.alive += tensor.numel()
+                saved.most = max(saved.most, saved.alive)
+
+            def __del__(self):
+                saved.alive -= self.tensor.numel()
+
+        with torch.autograd.graph.saved_tensors_hooks(Held, lambda held: held.tensor):
+            work()
+        return self.most
+
+
+def test_memory_does_not_grow_with_the_number_of_steps():
+    """What a backward pass keeps for autograd is that of one step, however many there are; plain autograd keeps all."""
+    reasoner, batch = made("bubble_sort"), data("bubble_sort", batch=2, n=7)  # 22 steps
+    short = batch._replace(lengths=batch.lengths // 4).part(slice(0, 2))
+    ours = [Saved().measure(lambda b=b: reasoner.backward(b)) for b in (short, batch)]
+    plain = [Saved().measure(lambda b=b: total_loss(reasoner.losses(b)).backward()) for b in (short, batch)]
+    assert plain[1] > 3 * plain[0]
+    assert ours[1] < 1.5 * ours[0]
+
+
+def test_the_weights_can_be_saved_with_safetensors(tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    reasoner = made("heapsort", "floyd_warshall")
+    save_file(reasoner.state_dict(), tmp_path / "weights.safetensors")
+    other = made("heapsort", "floyd_warshall", seed=1)
+    other.load_state_dict(load_file(tmp_path / "weights.safetensors"))
+    assert all(torch.equal(x, y) for x, y in zip(reasoner.parameters(), other.parameters(), strict=True))
+
+
+def test_workers_know_how_far_the_training_is():
+    reasoner = find_model("g-forgetnet").build("bfs", size=SIZE)
+    workers, batch = Workers(reasoner, 2), data("bfs")
+    found = {}
+    for fraction in (0.0, 0.5, 1.0):
+        reasoner.processor.progress(fraction)
+        found[fraction] = workers.backward(batch)["penalty"]
+    assert found[0.0] == pytest.approx(0, abs=1e-6) and found[0.5] < found[1.0]
+    judged = reasoner.losses(batch)["penalty"]
+    assert found[1.0] == pytest.approx((judged.total / judged.count).item(), rel=1e-4)
+
+
+def test_a_training_stream_can_be_learned_from():
+    model = find_model("rnar")
+    reasoner = model.build("kmp_matcher", size=SIZE)
+    with Stream("kmp_matcher", batch=2, transform=model.batch) as stream:
+        losses = Workers(reasoner, 2).backward(next(stream))
+    assert all(value == value for value in losses.values())

@@ -1,0 +1,297 @@
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from rnar import models
+from rnar.cli import main
+from rnar.clrs import ALGORITHMS, Batch, sample
+from rnar.models import MODELS, Model, Paper, find, register
+from rnar.nn.aggregators import Max
+from rnar.nn.processors.message_passing import MessagePassing
+from rnar.nn.reasoner import Reasoner, total_loss
+
+torch.set_num_threads(1)  # tensors are small: threads would only wait for one another
+
+SIZE = 16
+TASKS = ["quickselect", "bfs", "insertion_sort", "floyd_warshall", "minimum"]
+
+
+def batch_of(task: str, size: int = 3) -> Batch:
+    n = {"naive_string_matcher": 8, "kmp_matcher": 8}.get(task, 5)
+    return sample(task, n=n, batch=size, seed=0)
+
+
+def weights(network: Reasoner) -> dict[str, Tensor]:
+    return dict(network.named_parameters())
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_predicts_and_learns(name, task):
+    model = MODELS[name]
+    network = model.build([task], size=SIZE)
+    batch = model.batch(batch_of(task))
+    loss = total_loss(network.losses(batch, 0))
+    loss.backward()
+    assert loss.isfinite()
+    gradients = [p.grad for p in network.parameters() if p.grad is not None]
+    assert all(gradient.isfinite().all() for gradient in gradients)
+    assert sum(gradient.abs().sum() for gradient in gradients) > 0
+    outputs = network(batch).outputs
+    assert outputs.keys() == model.spec(task).outputs.keys()
+    for logits in outputs.values():
+        for x in [logits] if isinstance(logits, Tensor) else logits:
+            assert len(x) == batch.size and x.isfinite().all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_seed_decides_the_weights_and_nothing_else(name):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    first, again, other = (weights(MODELS[name].build(["bfs"], size=SIZE, seed=seed)) for seed in (1, 1, 2))
+    assert torch.equal(torch.rand(3), expected)  # as if no network had been built
+    assert first.keys() == again.keys() == other.keys()
+    assert all(torch.equal(first[key], again[key]) for key in first)
+    assert all(not torch.equal(x, other[key]) for key, x in first.items() if x.dim() > 1)
+
+
+@pytest.mark.parametrize("task", ALGORITHMS)
+@pytest.mark.parametrize("name", MODELS)
+def test_the_features_of_a_task_are_those_of_its_batches(name, task):
+    model = MODELS[name]
+    spec, batch = model.spec(task), model.batch(batch_of(task))
+    for features, arrays, left_out in zip(spec, batch[1:4], (model.without, (), ()), strict=True):
+        assert features.keys() == arrays.keys() - set(left_out)
+        for key, feature in features.items():
+            array = arrays[key]
+            leading = batch.hints[key].shape[:2] if key in spec.hints else (batch.size,)
+            assert array.dtype == feature.dtype, key
+            assert array.shape == (*leading, *feature.shape(batch.nodes)), key
+
+
+@pytest.mark.parametrize("task", ALGORITHMS)
+@pytest.mark.parametrize("name", MODELS)
+def test_a_batch_seen_twice_is_the_batch_seen_once(name, task):
+    once = MODELS[name].batch(batch_of(task))
+    assert MODELS[name].batch(once) is once
+
+
+def test_the_order_of_a_list_is_a_hint_for_the_relational_transformer_alone():
+    for model in MODELS.values():
+        batch = model.batch(batch_of("minimum"))
+        assert ("pred" in batch.inputs, "pred_h" in batch.hints) == (model.name != "rt", model.name == "rt")
+    repeated = MODELS["rt"].batch(batch_of("minimum")).hints["pred_h"]
+    assert (repeated == batch_of("minimum").inputs["pred"]).all()
+
+
+def test_orders_of_all_nodes_are_plain_pointers_for_the_relational_transformer_alone():
+    for model in MODELS.values():
+        kind = "pointer" if model.name == "rt" else "permutation"
+        assert model.spec("quicksort").outputs["pred"].kind == kind
+
+
+def test_pointers_are_reversed_for_rnar_and_its_baseline():
+    reversing = {name for name, model in MODELS.items() if "pi_h_reversed" in model.spec("bfs").hints}
+    assert reversing == {"triplet-gmpnn", *(name for name in MODELS if name.startswith("rnar"))}
+    batch = MODELS["rnar"].batch(batch_of("bfs"))
+    for i in range(batch.nodes):
+        for b in range(batch.size):
+            assert np.flatnonzero(batch.hints["pi_h_reversed"][0, b, :, i]).tolist() == [batch.hints["pi_h"][0, b, i]]
+
+
+def test_without_positions_their_values_do_not_matter():
+    batch = batch_of("quickselect")
+    moved = batch._replace(inputs={**batch.inputs, "pos": batch.inputs["pos"] ** 2})
+    for name, matters in (("rnar", True), ("rnar-nope", False)):
+        network = MODELS[name].build(["quickselect"], size=SIZE)
+        found = [network(MODELS[name].batch(each)).outputs["median"] for each in (batch, moved)]
+        assert torch.equal(*found) != matters
+
+
+def test_parameters_are_as_many_as_the_papers_have():
+    """Counted by hand from the papers' equations at their own sizes (processors alone)."""
+    size, lstm, gru = 128, 4 * 128 * 257, 3 * 128 * 257
+    mpnn = 3 * (2 * size + 1) * size + 5 * (size + 1) * size + 2 * size
+    triplets = 3 * (2 * size + 1) * 8 + 4 * (size + 1) * 8 + 9 * size
+    gate = (2 * size + 1) * size + 2 * (size + 1) * size
+    assert mpnn + triplets + gate == 258_872  # of the reference's Triplet-GMPNN
+    expected = {
+        "mpnn": mpnn,
+        "pgn": mpnn,
+        "triplet-gmpnn": mpnn + triplets + gate,
+        "rnar": mpnn + triplets + gate + lstm,
+        "rnar-nope": mpnn + triplets + gate + lstm,
+        "rnar-janossy-3": mpnn + triplets + gate + lstm,
+        "rnar-mpnn": mpnn + lstm,
+        "rnar-gru": mpnn + triplets + gate + gru,
+        "rt": 1_098_408,
+    }
+    for name, count in expected.items():
+        processor = MODELS[name].processor(MODELS[name].size)
+        assert sum(p.numel() for p in processor.parameters()) == count, name
+
+
+def test_several_tasks_share_a_processor():
+    network = MODELS["mpnn"].build(["bfs", "minimum"], size=SIZE)
+    for task in ("bfs", "minimum"):
+        assert network(batch_of(task)).outputs.keys() == ALGORITHMS[task].spec.outputs.keys()
+    shared = sum(p.numel() for p in network.processor.parameters())
+    alone = [MODELS["mpnn"].parameters(task, SIZE) for task in ("bfs", "minimum")]
+    assert sum(p.numel() for p in network.parameters()) == sum(alone) - shared
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_says_what_it_is(name):
+    model = MODELS[name]
+    assert model.name == name
+    assert isinstance(model.paper, Paper)
+    for text in (model.equation, model.differs):
+        assert 10 < len(text) < 120 and "\n" not in text
+    assert re.fullmatch(r"[A-Z].*[^.]\.", model.differs)
+
+
+def own(name: str) -> Model:
+    return Model(name, lambda size: MessagePassing(size, Max(size)))
+
+
+def test_a_model_of_ones_own_gets_a_name(monkeypatch):
+    monkeypatch.setattr(models, "MODELS", dict(MODELS))
+    model = register(own("mine"))
+    assert find("mine") is model
+    with pytest.raises(ValueError, match="there is a model 'mine' already"):
+        register(own("mine"))
+    with pytest.raises(ValueError, match="there is a model 'rnar' already"):
+        register(own("rnar"))
+
+
+@pytest.mark.parametrize("name", ["", "a:b", "two words", "up/down", "*", "-flag"])
+def test_a_name_that_is_no_name_is_an_error(name):
+    with pytest.raises(ValueError, match=re.escape(f"cannot be called {name!r}")):
+        own(name)
+
+
+def test_an_unknown_model_is_an_error_that_knows_the_others():
+    with pytest.raises(
+        ValueError, match=r"no model 'rnar-gur' \(did you mean 'rnar-gru'\?\); there are mpnn, pgn, .*rt"
+    ):
+        find("rnar-gur")
+    with pytest.raises(ValueError, match=r"no model 'zzz'; there are mpnn, .*, and module:attribute for yours"):
+        find("zzz")
+
+
+def test_what_cannot_be_built_is_an_error():
+    with pytest.raises(ValueError, match="size must be at least 1, not 0"):
+        MODELS["mpnn"].build(["bfs"], size=0)
+    with pytest.raises(ValueError, match="at least one task"):
+        MODELS["mpnn"].build([])
+    with pytest.raises(ValueError, match=r"no task 'bsf' \(did you mean 'bfs'\?\)"):
+        MODELS["mpnn"].build(["bsf"])
+    with pytest.raises(ValueError, match="choose a multiple of 16"):
+        MODELS["rt"].build(["bfs"], size=100)
+
+
+@pytest.fixture
+def my_models(tmp_path, monkeypatch):
+    """A folder with the example of the documentation in a file, and that folder the current one."""
+    code = re.search(r"    from rnar\.models import Model\n.*?\n\nThen", inspect.getdoc(models) or "", re.DOTALL)
+    assert code
+    (tmp_path / "my_models.py").write_text(textwrap.dedent(code[0].removesuffix("Then")))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield
+    sys.modules.pop("my_models", None)
+
+
+@pytest.mark.usefixtures("my_models")
+def test_the_example_of_the_documentation_is_a_model():
+    model = find("my_models:mine")
+    network, batch = model.build(["bfs"], size=SIZE), model.batch(batch_of("bfs"))
+    assert network(batch).outputs["pi"].shape == (3, 5, 5)  # type: ignore[union-attr]
+    assert len(re.findall(r"[^\n]+", Path("my_models.py").read_text())) <= 12
+
+
+@pytest.mark.usefixtures("my_models")
+def test_what_cannot_be_imported_is_an_error():
+    with pytest.raises(ValueError, match="'my_models' has no model 'yours'; it has mine"):
+        find("my_models:yours")
+    with pytest.raises(ValueError, match="'my_models' has no model 'Soft'; it has mine"):
+        find("my_models:Soft")
+    with pytest.raises(ValueError, match="cannot import 'nowhere' for the model 'nowhere:mine': No module named"):
+        find("nowhere:mine")
+    for name in (":", "my_models:", ":mine", "my-models:mine", "a:b:c"):
+        with pytest.raises(ValueError, match="does not name a model in a module, as my_models:mine would"):
+            find(name)
+
+
+def said(capsys, *arguments: str) -> tuple[int, str, str]:
+    code = main(["models", *arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_the_command_lists_every_model(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, err = said(capsys)
+    assert (code, err) == (0, "")
+    for model in MODELS.values():
+        line = f"{model.name} +{model.parameters('quickselect'):,}  {re.escape(str(model.paper))}"
+        assert re.search(
+            rf"^{line}\n +{re.escape(model.equation)} *\n +{re.escape(model.differs)} *$", out, re.MULTILINE
+        )
+
+
+def test_the_command_lists_those_that_match(capsys):
+    code, out, _ = said(capsys, "rnar-janossy-?")
+    assert code == 0
+    assert re.findall(r"^([a-z0-9-]+) +[\d,]+", out, re.MULTILINE) == [
+        "rnar-janossy-1",
+        "rnar-janossy-2",
+        "rnar-janossy-3",
+    ]
+
+
+def test_the_command_says_more_about_one(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, _ = said(capsys, "rt")
+    assert code == 0
+    for text in (
+        "Relational attention: generalizing transformers",
+        "1,107,827, of which 1,098,408 in the processor",
+        "fed back as decisions, the true ones with probability 0.5 in training",
+        "learning_rate 0.00025, batch 4",
+    ):
+        assert text in out
+    assert "not seen    pos" in said(capsys, "rnar-nope")[1]
+    assert "pointers also reversed" in said(capsys, "rnar")[1]
+
+
+@pytest.mark.usefixtures("my_models")
+def test_the_command_shows_a_model_of_ones_own(capsys):
+    code, out, _ = said(capsys, "my_models:mine")
+    assert code == 0
+    assert re.search(r"^mine\n", out)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        ("rnr", "rnar: no model 'rnr' (did you mean 'rnar'?); there are mpnn, pgn, triplet-gmpnn, "),
+        ("x*", "rnar: no model matches 'x*'; there are mpnn, pgn, triplet-gmpnn, "),
+        ("nowhere:mine", "rnar: cannot import 'nowhere' for the model 'nowhere:mine': No module named 'nowhere'"),
+    ],
+)
+def test_what_the_command_does_not_know_is_one_line_and_code_2(capsys, pattern, line):
+    code, out, err = said(capsys, pattern)
+    assert (code, out) == (2, "")
+    assert err.startswith(line)
+    assert err.count("\n") == 1

@@ -1,0 +1,26 @@
+"""What the README shows works, and what it says passes the tests is what continuous integration runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize("code", SNIPPETS, ids=range(len(SNIPPETS)))
+def test_a_snippet_runs_and_prints_what_its_comments_say(code, capsys, tmp_path):
+    path = tmp_path / "snippet.py"  # what is compiled must stand in a file
+    path.write_text(code)
+    exec(compile(code, str(path), "exec"), {"__name__": "snippet"})
+    shown = re.findall(r"^print\(.*\)  +# (.*)$", code, re.MULTILINE)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[: len(shown)] == shown
+
+
+def test_continuous_integration_runs_the_readmes_test_command():
+    commands = re.findall(r"```bash\n(.*?)\n```", README, re.DOTALL)
+    assert len(commands) == 2
+    assert commands[1] in (ROOT / ".ci" / "run").read_text().splitlines()
