@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from rnar.clrs import ALGORITHMS
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.mark.parametrize("code", SNIPPETS, ids=range(len(SNIPPETS)))
-def test_a_snippet_runs_and_prints_what_its_comments_say(code, capsys, tmp_path):
+def test_a_snippet_runs_and_prints_what_its_comments_say(code, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("rnar.clrs.registry.ALGORITHMS", dict(ALGORITHMS))  # what a snippet adds is its own
     path = tmp_path / "snippet.py"  # what is compiled must stand in a file
     path.write_text(code)
     exec(compile(code, str(path), "exec"), {"__name__": "snippet"})

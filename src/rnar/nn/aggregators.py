@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from rnar.nn.kernels import max_over_senders
 from rnar.nn.linear import truncated_normal_
+from rnar.nn.once import once
 
 SILENCE = -1e6  # what an absent edge says to a maximum
 
@@ -101,8 +102,11 @@ class Recurrent(Aggregator):
     def after(
         self, linear: nn.Linear, x: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None
     ) -> Tensor:
-        weight = self.from_message @ linear.weight
-        return self._read(x, weight, self.from_message @ linear.bias + self.bias, edges)
+        weight, bias = once(("after", id(self), id(linear)), lambda: self._composed(linear))
+        return self._read(x, weight, bias, edges)
+
+    def _composed(self, linear: nn.Linear) -> tuple[Tensor, Tensor]:
+        return self.from_message @ linear.weight, self.from_message @ linear.bias + self.bias
 
     def _read(self, x: Tensor, weight: Tensor, bias: Tensor, edges: Tensor | None) -> Tensor:
         batch, senders, receivers, inputs = x.shape

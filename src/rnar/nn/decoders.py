@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature
 from rnar.nn.kernels import max_dot, max_dot_triples
 from rnar.nn.kinds import DECODING_STEPS, Ring, log_sinkhorn
-from rnar.nn.linear import Encoded, Linear, Rectified
+from rnar.nn.linear import Encoded, Linear, Rectified, side_by_side
 
 Logits = Tensor | Ring
 
@@ -212,11 +212,8 @@ class Decoders(nn.Module):
             found[name] = decoders[name].read(view, *given, noise)
         return found
 
-    def _of_nodes(self, view: View, maps: list[nn.Linear]) -> list[Tensor]:
-        if not maps:
-            return []
-        weight, bias = torch.cat([m.weight for m in maps]), torch.cat([m.bias for m in maps])
-        return list(nn.functional.linear(view.nodes, weight, bias).split([m.out_features for m in maps], dim=-1))
+    def _of_nodes(self, view: View, maps: list[nn.Linear]) -> Sequence[Tensor]:
+        return side_by_side(view.nodes, maps) if maps else []
 
     def _of_edges(self, view: View, maps: list[nn.Linear]) -> list[Pairs]:
         """Each map of the encoded features and of what the processor made of pairs."""
@@ -225,7 +222,7 @@ class Decoders(nn.Module):
         made = view.edges.computed() if isinstance(view.edges, Rectified) else view.edges
         found = []
         for linear in maps:
-            of_channels, rest = view.encoded.composed(linear.weight[:, : self.size], linear.bias)
+            of_channels, rest = view.encoded.composed_with([linear], self.size)
             of_made = None if made is None else made @ linear.weight[:, self.size :].T
             found.append(Pairs(view.encoded.channels, of_channels, rest, of_made))
         return found

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature, Place
 from rnar.nn.linear import Encoded, Linear
+from rnar.nn.once import once
 
 
 class Graph(NamedTuple):
@@ -49,11 +50,8 @@ class Encoders(nn.Module):
             if names:
                 maps: list[Any] = [linear for name in names for linear in self.maps[name].children()]
                 read = torch.cat([channels(self.features[name], wide[name]) for name in names], dim=-1)
-                found[place] = Encoded(
-                    read.to(maps[0].weight.dtype),
-                    torch.cat([linear.weight.T for linear in maps]),
-                    reduce(torch.add, [linear.bias for linear in maps]),
-                )
+                weight, bias = once((id(self), place), lambda maps=maps: _summed(maps))
+                found[place] = Encoded(read.to(weight.dtype), weight, bias)
         return found
 
     def adjacency(self, wide: dict[str, Tensor]) -> Tensor | None:
@@ -68,6 +66,12 @@ class Encoders(nn.Module):
                 continue
             joined = pairs if joined is None else joined | pairs
         return joined
+
+
+def _summed(maps: list[nn.Linear]) -> tuple[Tensor, Tensor]:
+    """The sum of several maps as one of their inputs side by side."""
+    biases: list[Tensor] = [linear.bias for linear in maps]
+    return torch.cat([linear.weight.T for linear in maps]), reduce(torch.add, biases)
 
 
 def read_at(feature: Feature) -> Place:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from rnar.nn.kernels import linear_relu
+from rnar.nn.once import once
 
 
 class Linear(nn.Linear):
@@ -31,9 +32,14 @@ def truncated_normal_(tensor: Tensor, deviation: float) -> None:
 
 def side_by_side(x: Tensor, linears: Sequence[nn.Linear]) -> tuple[Tensor, ...]:
     """Several maps of one input as a single matrix product; the results share their memory."""
-    weight = torch.cat([linear.weight for linear in linears])
-    bias = torch.cat([linear.bias for linear in linears])
+    weight, bias = once(("side by side", *map(id, linears)), lambda: _laid(linears))
     return nn.functional.linear(x, weight, bias).split([linear.out_features for linear in linears], dim=-1)
+
+
+def _laid(linears: Sequence[nn.Linear], inputs: int | None = None) -> tuple[Tensor, Tensor]:
+    """The weights and biases of several maps, one below the other; only of the first `inputs`, if given."""
+    biases: list[Tensor] = [linear.bias for linear in linears]
+    return torch.cat([linear.weight[:, :inputs] for linear in linears]), torch.cat(biases)
 
 
 class Encoded(NamedTuple):
@@ -54,6 +60,11 @@ class Encoded(NamedTuple):
         """The map y = W e + b of this feature e as one of its channels: [C, O] and [O]."""
         return (weight @ self.weight.T).T, weight @ self.bias + bias
 
+    def composed_with(self, linears: Sequence[nn.Linear], inputs: int | None = None) -> tuple[Tensor, ...]:
+        """`composed`, of several maps side by side, or their first `inputs`; at all steps the same."""
+        key = ("composed", inputs, *map(id, linears))
+        return once(key, lambda: self.composed(*_laid(linears, inputs)))
+
     def through(self, weight: Tensor, bias: Tensor) -> Tensor:
         """y = W e + b: [B, N, N, O]"""
         of_channels, rest = self.composed(weight, bias)
@@ -63,13 +74,10 @@ class Encoded(NamedTuple):
         """The feature itself."""
         return nn.functional.linear(self.channels, self.weight.T, self.bias)
 
-    def beside(self, other: Encoded) -> Encoded:
-        """The sum of both features."""
-        return Encoded(
-            torch.cat([self.channels, other.channels], dim=-1),
-            torch.cat([self.weight, other.weight]),
-            self.bias + other.bias,
-        )
+    def beside(self, other: Encoded, key: Hashable) -> Encoded:
+        """The sum of both features; their maps, which `key` stands for, are the same at all steps."""
+        weight, bias = once(key, lambda: (torch.cat([self.weight, other.weight]), self.bias + other.bias))
+        return Encoded(torch.cat([self.channels, other.channels], dim=-1), weight, bias)
 
 
 class Rectified(NamedTuple):

@@ -16,6 +16,7 @@ from rnar.nn.decoders import Logits, View
 from rnar.nn.encoders import Graph
 from rnar.nn.kinds import Ring, kind_of
 from rnar.nn.linear import Encoded
+from rnar.nn.once import computing_once
 from rnar.nn.processors.processor import State
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class Context:
         if "graph" in encoded:
             whole = whole + encoded["graph"].computed()
         if "edge" in encoded:
-            edges = edges.beside(encoded["edge"])
+            edges = edges.beside(encoded["edge"], ("inputs and hints", id(self)))
         adjacency = None if self.adjacency is None else self.adjacency[:active]
         if adjacency is not None:
             joined = self.heads.hints.adjacency(wide)
@@ -178,18 +179,19 @@ def unroll(context: Context, keep_hints: bool, starts: list[Start] | None = None
     state, hints = context.start(), {}
     ended: list[dict[str, Logits]] = []
     kept, penalties = [], []
-    for t in range(context.steps):
-        active = context.active[t]
-        start = Start(tuple(x[:active] for x in state), {name: x[:active] for name, x in hints.items()})
-        if starts is not None:
-            starts.append(start)
-        state, hints, outputs, penalty = context.moment(t, *start)
-        if keep_hints:
-            kept.append(hints)
-        if outputs:
-            ended.append(outputs)
-        if penalty is not None:
-            penalties.append(penalty)
+    with computing_once():
+        for t in range(context.steps):
+            active = context.active[t]
+            start = Start(tuple(x[:active] for x in state), {name: x[:active] for name, x in hints.items()})
+            if starts is not None:
+                starts.append(start)
+            state, hints, outputs, penalty = context.moment(t, *start)
+            if keep_hints:
+                kept.append(hints)
+            if outputs:
+                ended.append(outputs)
+            if penalty is not None:
+                penalties.append(penalty)
     ended.reverse()  # those that end first stand last
     return Unrolled({name: _cat([each[name] for each in ended]) for name in ended[0]}, kept, penalties)
 
@@ -205,6 +207,13 @@ def unroll_backward(context: Context, loss: Callable[[Unrolled], Tensor]) -> Non
     run = _leaves(run)
     loss(run).backward()
     finish = context.cut_off_inputs()
+    with computing_once(apart=True):
+        _backward_through_steps(context, starts, run)
+    finish()
+
+
+def _backward_through_steps(context: Context, starts: list[Start], run: Unrolled) -> None:
+    """`run` are leaves that have the gradients of the loss."""
     of_state: tuple[Tensor | None, ...] = ()
     of_hints: dict[str, Tensor | None] = {}
     for t in reversed(range(context.steps)):
@@ -225,7 +234,6 @@ def unroll_backward(context: Context, loss: Callable[[Unrolled], Tensor]) -> Non
         torch.autograd.backward([x for x, _ in wanted], [gradient for _, gradient in wanted])
         of_state = tuple(x.grad for x in start.state)
         of_hints = {name: x.grad for name, x in start.hints.items()}
-    finish()
 
 
 def _sum(like: Tensor, own: Tensor | None, of_the_next: Tensor | None) -> Tensor | None:

@@ -17,6 +17,7 @@ import torch
 
 from rnar.clrs.batch import Batch
 from rnar.nn.kinds import Judged
+from rnar.nn.memory import keep_freed_memory
 from rnar.nn.reasoner import Reasoner
 
 
@@ -26,6 +27,8 @@ class Workers:
     def __init__(self, reasoner: Reasoner, threads: int | None = None):
         device = next(reasoner.parameters()).device
         self.threads = threads or (available_cores() if device.type == "cpu" else 1)
+        if device.type == "cpu":
+            keep_freed_memory()
         self.reasoner = reasoner
         self._twins = [reasoner, *(_twin(reasoner) for _ in range(self.threads - 1))]
         self._pool = ThreadPoolExecutor(self.threads, initializer=torch.set_num_threads, initargs=(1,))

@@ -54,7 +54,7 @@ class MessagePassing(Processor):
         (hidden,) = state
         z = torch.cat([graph.nodes, hidden], dim=-1)
         receiver, sender, own, *more = side_by_side(z, [*self._maps_of_nodes()])
-        pairs, rest = graph.edges.composed(self.to_edge.weight, self.to_edge.bias)
+        pairs, rest = graph.edges.composed_with([self.to_edge])
         receiver = receiver + (self.to_whole(graph.whole) + rest)[:, None]
         x = pair_messages(graph.edges.channels, pairs, sender, receiver)
         x = linear_relu(x, self.hidden_layer.weight, self.hidden_layer.bias)
@@ -88,8 +88,8 @@ class Triplets(nn.Module):
     def forward(self, graph: Graph, a: Tensor, b: Tensor, c: Tensor) -> Rectified:
         """a, b, c: what the nodes contribute in each of the three parts, [B, N, features]."""
         maps = (self.from_ab, self.from_ac, self.from_bc)
-        pairs = graph.edges.through(torch.cat([m.weight for m in maps]), torch.cat([m.bias for m in maps]))
-        ab, ac, bc = pairs.chunk(3, dim=-1)
+        of_channels, rest = graph.edges.composed_with(maps)
+        ab, ac, bc = nn.functional.linear(graph.edges.channels, of_channels.T, rest).chunk(3, dim=-1)
         best = max_plus(ab + a[:, :, None], ac)  # only these depend on the first node
         c = c + self.from_whole(graph.whole)[:, None]
         return Rectified(best + bc + b[:, :, None] + c[:, None], self.out.weight, self.out.bias)
