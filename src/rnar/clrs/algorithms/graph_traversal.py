@@ -207,6 +207,79 @@ def strongly_connected_components(trace, A):
     return scc_id
 
 
+@kernel
+def mark_cut_point(is_cut, u, pi, d, low, children):
+    """A root is one if it has two children, any other node if from some child nothing before it can be reached."""
+    if pi[u] == u:
+        if children[u] > TICK:
+            is_cut[u] = 1
+    else:
+        for v in range(len(pi)):
+            if pi[v] == u and low[v] >= d[u]:
+                is_cut[u] = 1
+
+
+@kernel
+def mark_bridges(is_bridge, u, pi, d, low):
+    """The edge to a child is one if from there not even u can be reached in another way."""
+    for v in range(len(pi)):
+        if pi[v] == u and low[v] > d[u]:
+            is_bridge[u, v] = is_bridge[v, u] = 1
+
+
+@kernel
+def mark(found, u, pi, d, low, children):
+    """Which of the two, nodes or pairs tell: a kernel that is given a kernel as an argument could not be cached."""
+    if found.ndim == 1:
+        mark_cut_point(found, u, pi, d, low, children)
+    else:
+        mark_bridges(found, u, pi, d, low)
+
+
+@kernel
+def search_with_low_points(trace, A, found, children, others):
+    """Search an undirected graph, and mark in `found` what is seen when a node is finished.
+
+    low[u] is the earliest d that is in reach of u's subtree. Children are counted in hundredths, like time.
+    """
+    n = len(A)
+    color, pi, below = np.zeros(n), np.arange(n), np.arange(n)
+    d, f, low, time = np.zeros(n), np.zeros(n), np.zeros(n), 0.0
+    for s in range(n):
+        if color[s] != WHITE:
+            continue
+        u = v = top = s
+        step(trace, found, pi, color, d, f, low, below, s, u, v, top, time, others)
+        while True:
+            if d[u] == 0:
+                time += TICK
+                d[u], low[u], color[u] = time, time, GREY
+                step(trace, found, pi, color, d, f, low, below, s, u, v, top, time, others)
+            for v in range(n):
+                if A[u, v] != 0 and color[v] == WHITE:
+                    pi[v], color[v] = u, GREY
+                    below[v], top = top, v
+                    children[u] += TICK
+                    step(trace, found, pi, color, d, f, low, below, s, u, v, top, time, others)
+                    break
+                elif A[u, v] != 0 and v != pi[u]:
+                    low[u] = min(low[u], d[v])
+                    step(trace, found, pi, color, d, f, low, below, s, u, v, top, time, others)
+            if top == u:
+                time += TICK
+                f[u], color[u] = time, BLACK
+                for v in range(n):
+                    if pi[v] == u:
+                        low[u] = min(low[u], low[v])
+                mark(found, u, pi, d, low, children)
+                step(trace, found, pi, color, d, f, low, below, s, u, v, top, time, others)
+                if below[u] == u:
+                    break
+                top, below[u] = below[u], u
+            u = top
+    return found
+
+
 @algorithm(
     problem=sparse_graphs,
     hints=dict(
@@ -216,57 +289,19 @@ def strongly_connected_components(trace, A):
         d=node.scalar,
         f=node.scalar,
         low=node.scalar,
-        child_cnt=node.scalar,
         s_prev=node.pointer,
         s=node.mask_one,
         u=node.mask_one,
         v=node.mask_one,
         s_last=node.mask_one,
         time=graph.scalar,
+        child_cnt=node.scalar,
     ),
     outputs=dict(is_cut=node.mask),
 )
 def articulation_points(trace, A):
-    n = len(A)
-    color, pi, below = np.zeros(n), np.arange(n), np.arange(n)
-    d, f, low, time = np.zeros(n), np.zeros(n), np.zeros(n), 0.0  # low[u]: the earliest d within reach of u's subtree
-    children, is_cut = np.zeros(n), np.zeros(n)  # children are counted in hundredths, like time
-    for s in range(n):
-        if color[s] != WHITE:
-            continue
-        u = v = top = s
-        step(trace, is_cut, pi, color, d, f, low, children, below, s, u, v, top, time)
-        while True:
-            if d[u] == 0:
-                time += TICK
-                d[u], low[u], color[u] = time, time, GREY
-                step(trace, is_cut, pi, color, d, f, low, children, below, s, u, v, top, time)
-            for v in range(n):
-                if A[u, v] != 0 and color[v] == WHITE:
-                    pi[v], color[v] = u, GREY
-                    below[v], top = top, v
-                    children[u] += TICK
-                    step(trace, is_cut, pi, color, d, f, low, children, below, s, u, v, top, time)
-                    break
-                elif A[u, v] != 0 and v != pi[u]:
-                    low[u] = min(low[u], d[v])
-                    step(trace, is_cut, pi, color, d, f, low, children, below, s, u, v, top, time)
-            if top == u:
-                time += TICK
-                f[u], color[u] = time, BLACK
-                for v in range(n):
-                    if pi[v] == u:
-                        low[u] = min(low[u], low[v])
-                        if pi[u] != u and low[v] >= d[u]:
-                            is_cut[u] = 1
-                if pi[u] == u and children[u] > TICK:
-                    is_cut[u] = 1
-                step(trace, is_cut, pi, color, d, f, low, children, below, s, u, v, top, time)
-                if below[u] == u:
-                    break
-                top, below[u] = below[u], u
-            u = top
-    return is_cut
+    children = np.zeros(len(A))
+    return search_with_low_points(trace, A, np.zeros(len(A)), children, children)
 
 
 @algorithm(
@@ -289,39 +324,5 @@ def articulation_points(trace, A):
 )
 def bridges(trace, A):
     n = len(A)
-    color, pi, below = np.zeros(n), np.arange(n), np.arange(n)
-    d, f, low, time = np.zeros(n), np.zeros(n), np.zeros(n), 0.0
     is_bridge = 1.0 * ((A + np.eye(n)) != 0) - 1  # 0 for the pairs that are joined, -1 (not judged) for all others
-    for s in range(n):
-        if color[s] != WHITE:
-            continue
-        u = v = top = s
-        step(trace, is_bridge, pi, color, d, f, low, below, s, u, v, top, time)
-        while True:
-            if d[u] == 0:
-                time += TICK
-                d[u], low[u], color[u] = time, time, GREY
-                step(trace, is_bridge, pi, color, d, f, low, below, s, u, v, top, time)
-            for v in range(n):
-                if A[u, v] != 0 and color[v] == WHITE:
-                    pi[v], color[v] = u, GREY
-                    below[v], top = top, v
-                    step(trace, is_bridge, pi, color, d, f, low, below, s, u, v, top, time)
-                    break
-                elif A[u, v] != 0 and v != pi[u]:
-                    low[u] = min(low[u], d[v])
-                    step(trace, is_bridge, pi, color, d, f, low, below, s, u, v, top, time)
-            if top == u:
-                time += TICK
-                f[u], color[u] = time, BLACK
-                for v in range(n):
-                    if pi[v] == u:
-                        low[u] = min(low[u], low[v])
-                        if low[v] > d[u]:
-                            is_bridge[u, v] = is_bridge[v, u] = 1
-                step(trace, is_bridge, pi, color, d, f, low, below, s, u, v, top, time)
-                if below[u] == u:
-                    break
-                top, below[u] = below[u], u
-            u = top
-    return is_bridge
+    return search_with_low_points(trace, A, is_bridge, np.zeros(n), ())
