@@ -118,11 +118,11 @@ class Reasoner(nn.Module):
         heads, data = self._heads(batch.task), self.tensors(batch)
         found = {}
         for name, feature in heads.spec.outputs.items():
-            found[name] = (data.outputs[name] >= 0).sum()
             if feature.kind == "permutation":
-                found[f"{name}_first"] = torch.tensor(batch.size)
-            elif feature.kind == "scalar":
                 found[name] = torch.tensor(data.outputs[name].numel())
+                found[f"{name}_first"] = torch.tensor(batch.size)
+            else:
+                found[name] = kind_of(feature).judged(data.outputs[name]).sum()
         for name, feature in heads.decoded_hints.items():
             found[name] = kind_of(feature).judged(_judged_hints(data, name)).sum()
         found["penalty"] = torch.tensor(sum(max(1, length - 1) for length in data.lengths))

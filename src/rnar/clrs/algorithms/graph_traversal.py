@@ -236,6 +236,21 @@ def mark(found, u, pi, d, low, children):
         mark_bridges(found, u, pi, d, low)
 
 
+LOW_POINTS = dict(
+    pi_h=node.pointer,
+    color=node.categorical(3),
+    d=node.scalar,
+    f=node.scalar,
+    low=node.scalar,
+    s_prev=node.pointer,
+    s=node.mask_one,
+    u=node.mask_one,
+    v=node.mask_one,
+    s_last=node.mask_one,
+    time=graph.scalar,
+)
+
+
 @kernel
 def search_with_low_points(trace, A, found, children, others):
     """Search an undirected graph, and mark in `found` what is seen when a node is finished.
@@ -282,21 +297,7 @@ def search_with_low_points(trace, A, found, children, others):
 
 @algorithm(
     problem=sparse_graphs,
-    hints=dict(
-        is_cut_h=node.mask,
-        pi_h=node.pointer,
-        color=node.categorical(3),
-        d=node.scalar,
-        f=node.scalar,
-        low=node.scalar,
-        s_prev=node.pointer,
-        s=node.mask_one,
-        u=node.mask_one,
-        v=node.mask_one,
-        s_last=node.mask_one,
-        time=graph.scalar,
-        child_cnt=node.scalar,
-    ),
+    hints=dict(is_cut_h=node.mask, **LOW_POINTS, child_cnt=node.scalar),
     outputs=dict(is_cut=node.mask),
 )
 def articulation_points(trace, A):
@@ -306,20 +307,7 @@ def articulation_points(trace, A):
 
 @algorithm(
     problem=sparse_graphs,
-    hints=dict(
-        is_bridge_h=edge.mask,
-        pi_h=node.pointer,
-        color=node.categorical(3),
-        d=node.scalar,
-        f=node.scalar,
-        low=node.scalar,
-        s_prev=node.pointer,
-        s=node.mask_one,
-        u=node.mask_one,
-        v=node.mask_one,
-        s_last=node.mask_one,
-        time=graph.scalar,
-    ),
+    hints=dict(is_bridge_h=edge.mask, **LOW_POINTS),
     outputs=dict(is_bridge=edge.mask),
 )
 def bridges(trace, A):
