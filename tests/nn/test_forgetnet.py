@@ -47,7 +47,7 @@ def test_an_open_gate_leaves_message_passing_as_it_is():
     found, expected = with_gate(base, OPEN)(graph, state), base(graph, state)
     assert torch.equal(found.state[0], expected.state[0])
     assert torch.equal(found.nodes, expected.nodes)
-    assert torch.equal(found.edges.computed(), expected.edges.computed())  # type: ignore[union-attr]
+    assert torch.equal(found.edges.computed, expected.edges.computed)  # type: ignore[union-attr]
     assert found.penalty.tolist() == [1.0, 1.0]  # type: ignore[union-attr]
 
 
@@ -61,7 +61,7 @@ def test_a_shut_gate_makes_a_forgetnet():
     x, nothing, new = found.nodes.split(SIZE, dim=-1)
     assert not nothing.any()
     assert torch.equal(torch.cat([x, new], dim=-1), expected.nodes)
-    assert torch.equal(found.edges.computed(), expected.edges.computed())  # type: ignore[union-attr]
+    assert torch.equal(found.edges.computed, expected.edges.computed)  # type: ignore[union-attr]
     assert found.penalty.tolist() == [0.0, 0.0]  # type: ignore[union-attr]
 
 
@@ -89,7 +89,7 @@ def test_two_histories_with_one_present_have_one_future(make: Callable[[MessageP
         state = processor(random_graph(2, 5, seed), state).state
         futures.append(processor(present, state))
     assert torch.equal(futures[0].nodes, futures[1].nodes)
-    assert torch.equal(futures[0].edges.computed(), futures[1].edges.computed())
+    assert torch.equal(futures[0].edges.computed, futures[1].edges.computed)
 
 
 def test_message_passing_itself_remembers():

@@ -54,14 +54,24 @@ def test_a_batch_gives_what_its_samples_give_one_by_one(task):
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(
-    "feeding", [Feeding(), Feeding(teacher=0.5), Feeding(mode="decoded"), Feeding(mode="none")], ids=str
+    "feeding, memory",
+    [
+        (Feeding(), 0),
+        (Feeding(), 300_000),  # for some of the steps
+        (Feeding(), 1 << 30),
+        (Feeding(teacher=0.5), 0),
+        (Feeding(teacher=0.5), 300_000),
+        (Feeding(mode="decoded"), 0),
+        (Feeding(mode="none"), 1 << 30),
+    ],
+    ids=str,
 )
-def test_the_backward_pass_that_keeps_little_gives_autograds_gradients(task, feeding):
+def test_the_backward_pass_gives_autograds_gradients_whatever_it_keeps(task, feeding, memory):
     reasoner, batch = made(task, feeding=feeding).double(), data(task, batch=3, n=5)
     total_loss(reasoner.losses(batch, seed=1)).backward()
     expected = gradients(reasoner)
     reasoner.zero_grad()
-    reasoner.backward(batch, seed=1)
+    reasoner.backward(batch, seed=1, memory=memory)
     found = gradients(reasoner)
     assert_same(found, {name: expected[name] for name in found}, 1e-7)
     assert all(not expected[name].any() for name in expected.keys() - found.keys())
@@ -211,6 +221,15 @@ def test_memory_does_not_grow_with_the_number_of_steps():
     plain = [Saved().measure(lambda b=b: total_loss(reasoner.losses(b)).backward()) for b in (short, batch)]
     assert plain[1] > 3 * plain[0]
     assert ours[1] < 1.5 * ours[0]
+
+
+def test_memory_that_may_be_spent_is_spent_and_no_more():
+    """`memory` bounds what is kept of all steps beside the one that is at work."""
+    reasoner, batch = made("bubble_sort"), data("bubble_sort", batch=2, n=7)
+    one, everything = (4 * Saved().measure(lambda m=m: reasoner.backward(batch, memory=m)) for m in (0, 1 << 30))
+    some = 4 * Saved().measure(lambda: reasoner.backward(batch, memory=everything // 3))
+    assert one < everything / 4
+    assert everything / 5 < some < everything / 3 + 2 * one
 
 
 def test_the_weights_can_be_saved_with_safetensors(tmp_path):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from rnar.nn.kernels import max_over_senders
+from rnar.nn.kernels import lstm, max_of_linear, max_over_senders
 from rnar.nn.linear import truncated_normal_
 from rnar.nn.once import once
 
@@ -55,7 +55,7 @@ class Max(Aggregator):
     ) -> Tensor:
         if edges is not None:
             return super().after(linear, x, edges, rng)
-        return max_over_senders(x @ linear.weight.T) + linear.bias  # b is the same for all senders
+        return max_of_linear(x, linear.weight) + linear.bias  # b is the same for all senders
 
 
 class Sum(Aggregator):
@@ -96,6 +96,12 @@ class Recurrent(Aggregator):
     def states(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         """Run over x [S, B', inputs] with W_x = weight; the output after each message: [S, B', H]."""
 
+    def last(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """The output after all messages x [B, S, R, inputs]: [B, R, H]."""
+        batch, senders, receivers, inputs = x.shape
+        steps = x.transpose(0, 1).reshape(senders, batch * receivers, inputs)
+        return self.states(steps, weight, bias)[-1].view(batch, receivers, self.size)
+
     def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
         return self._read(messages, self.from_message, self.bias, edges)
 
@@ -109,13 +115,13 @@ class Recurrent(Aggregator):
         return self.from_message @ linear.weight, self.from_message @ linear.bias + self.bias
 
     def _read(self, x: Tensor, weight: Tensor, bias: Tensor, edges: Tensor | None) -> Tensor:
-        batch, senders, receivers, inputs = x.shape
-        if edges is not None:  # those that send come first, in their order; what is read after them is not looked at
-            order = torch.argsort(edges.int(), dim=1, descending=True, stable=True)
-            x = x.gather(1, order[..., None].expand_as(x))
-        outputs = self.states(x.transpose(0, 1).reshape(senders, batch * receivers, inputs), weight, bias)
         if edges is None:
-            return outputs[-1].view(batch, receivers, self.size)
+            return self.last(x, weight, bias)
+        batch, senders, receivers, inputs = x.shape
+        # those that send come first, in their order; what is read after them is not looked at
+        order = torch.argsort(edges.int(), dim=1, descending=True, stable=True)
+        x = x.gather(1, order[..., None].expand_as(x))
+        outputs = self.states(x.transpose(0, 1).reshape(senders, batch * receivers, inputs), weight, bias)
         outputs = torch.cat([torch.zeros_like(outputs[:1]), outputs])  # the state before any message
         count = edges.sum(dim=1).view(1, batch * receivers, 1).expand(1, -1, self.size)
         return outputs.gather(0, count)[0].view(batch, receivers, self.size)
@@ -133,6 +139,9 @@ class LSTM(Recurrent):
         super().__init__(size)
         with torch.no_grad():
             self.bias[size : 2 * size] = 1.0  # torch's order: input, forget, candidate, output
+
+    def last(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        return lstm(x, weight, self.from_state, bias)
 
     def states(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         zero = x.new_zeros(1, x.shape[1], self.size)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature
-from rnar.nn.kernels import max_dot, max_dot_triples
+from rnar.nn.kernels import max_dot, max_dot_rectified, max_dot_triples, max_over_senders
 from rnar.nn.kinds import DECODING_STEPS, Ring, log_sinkhorn
 from rnar.nn.linear import Encoded, Linear, Rectified, side_by_side
+from rnar.nn.once import once
 
 Logits = Tensor | Ring
 
 
-class View(NamedTuple):
+@dataclass
+class View:
     """What decoders see of a step."""
 
     nodes: Tensor
@@ -30,16 +34,18 @@ class View(NamedTuple):
 
     def part(self, some: slice) -> View:
         """Of some samples."""
-        encoded, edges = self.encoded._replace(channels=self.encoded.channels[some]), self.edges
-        if isinstance(edges, Rectified):
-            edges = edges._replace(channels=edges.channels[some])
-        elif edges is not None:
-            edges = edges[some]
+        encoded = self.encoded._replace(channels=self.encoded.channels[some])
+        edges = None if self.edges is None else self.edges[some]
         return View(self.nodes[some], encoded, edges, self.whole[some])
+
+    @cached_property
+    def best(self) -> Tensor:
+        """The maximum over nodes: [B, node_width]"""
+        return max_over_senders(self.nodes[:, :, None]).squeeze(1)
 
 
 class Pairs(NamedTuple):
-    """What a linear map makes of pairs, in parts: channels W + rest + made, [B, N, N, O]."""
+    """What a linear map makes of pairs, in parts and not yet computed: channels W + rest + V edges, [B, N, N, O]."""
 
     channels: Tensor
     """[B, N, N, C]"""
@@ -47,12 +53,16 @@ class Pairs(NamedTuple):
     """[C, O]"""
     rest: Tensor
     """[O]"""
-    made: Tensor | None
-    """[B, N, N, O], of what the processor made"""
+    edges: Tensor | Rectified | None
+    """[B, N, N, E]: what the processor made"""
+    layer: Tensor
+    """[O, E]"""
 
     def total(self) -> Tensor:
         of_channels = nn.functional.linear(self.channels, self.weight.T, self.rest)
-        return of_channels if self.made is None else of_channels + self.made
+        if self.edges is None:
+            return of_channels
+        return of_channels + (self.edges.computed if isinstance(self.edges, Rectified) else self.edges) @ self.layer.T
 
 
 class Decoder(nn.Module, ABC):
@@ -93,12 +103,17 @@ class NodePointer(Decoder):
 
     def read(self, view: View, nodes: list[Tensor], edges: list[Pairs], noise: Tensor | None) -> Tensor:
         (pairs,) = edges
-        first, second = nodes[0], nodes[1] + pairs.rest
-        if pairs.made is None:
-            made, channels, weight = pairs.channels @ pairs.weight, pairs.channels[..., :0], pairs.weight[:0]
+        first, second, last = nodes[0], nodes[1] + pairs.rest, self.last.weight[0]
+        channels, weight, made = pairs.channels, pairs.weight, pairs.edges
+        if isinstance(made, Rectified):
+            logits = max_dot_rectified(
+                first, second, made.channels, made.weight, made.bias, pairs.layer, channels, weight, last
+            )
+        elif made is not None:
+            logits = max_dot(first, second, made @ pairs.layer.T, channels, weight, last)
         else:
-            made, channels, weight = pairs.made, pairs.channels, pairs.weight
-        return max_dot(first, second, made, channels, weight, self.last.weight[0]) + self.last.bias
+            logits = max_dot(first, second, channels @ weight, channels[..., :0], weight[:0], last)
+        return logits + self.last.bias
 
 
 class PointerFromEdges(Decoder):
@@ -163,7 +178,7 @@ class OfWhole(Decoder):
         self.squeeze = feature.kind != "categorical"
 
     def read(self, view: View, nodes: list[Tensor], edges: list[Pairs], noise: Tensor | None) -> Tensor:
-        logits = self.from_nodes(view.nodes.amax(dim=1)) + self.from_whole(view.whole)
+        logits = self.from_nodes(view.best) + self.from_whole(view.whole)
         return logits.squeeze(-1) if self.squeeze else logits
 
 
@@ -219,10 +234,11 @@ class Decoders(nn.Module):
         """Each map of the encoded features and of what the processor made of pairs."""
         if not maps:
             return []
-        made = view.edges.computed() if isinstance(view.edges, Rectified) else view.edges
         found = []
         for linear in maps:
             of_channels, rest = view.encoded.composed_with([linear], self.size)
-            of_made = None if made is None else made @ linear.weight[:, self.size :].T
-            found.append(Pairs(view.encoded.channels, of_channels, rest, of_made))
+            (layer,) = once(
+                ("of edges", id(linear)), lambda linear=linear: (linear.weight[:, self.size :].contiguous(),)
+            )
+            found.append(Pairs(view.encoded.channels, of_channels, rest, view.edges, layer))
         return found

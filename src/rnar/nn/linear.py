@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -80,16 +81,22 @@ class Encoded(NamedTuple):
         return Encoded(torch.cat([self.channels, other.channels], dim=-1), weight, bias)
 
 
-class Rectified(NamedTuple):
+class Rectified:
     """A feature relu(W c + b) of each pair, made of a few channels c, and not yet computed."""
 
-    channels: Tensor
-    """[B, N, N, C]"""
-    weight: Tensor
-    """[H, C]"""
-    bias: Tensor
-    """[H]"""
+    def __init__(self, channels: Tensor, weight: Tensor, bias: Tensor):
+        self.channels = channels
+        """[B, N, N, C]"""
+        self.weight = weight
+        """[H, C]"""
+        self.bias = bias
+        """[H]"""
 
+    def __getitem__(self, some: slice) -> Rectified:
+        """Of some samples."""
+        return Rectified(self.channels[some], self.weight, self.bias)
+
+    @cached_property
     def computed(self) -> Tensor:
         """[B, N, N, H]"""
         return linear_relu(self.channels, self.weight, self.bias)

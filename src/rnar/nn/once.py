@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 
+import torch
 from torch import Tensor
 
 Tensors = tuple[Tensor, ...]
@@ -25,7 +26,8 @@ class _Scope:
 
     def get(self, key: Hashable, compute: Callable[[], Tensors]) -> Tensors:
         if key not in self.given:
-            self.computed[key] = self.given[key] = compute()
+            with torch.set_grad_enabled(self.apart or torch.is_grad_enabled()):  # a later use may want gradients
+                self.computed[key] = self.given[key] = compute()
             if self.apart:
                 self.given[key] = tuple(x.detach().requires_grad_() for x in self.computed[key])
         return self.given[key]

@@ -97,11 +97,17 @@ class Reasoner(nn.Module):
         return self._judge(batch.task, data, run)
 
     def backward(
-        self, batch: Batch, seed: int = 0, counts: dict[str, Tensor] | None = None, part: np.ndarray | None = None
+        self,
+        batch: Batch,
+        seed: int = 0,
+        counts: dict[str, Tensor] | None = None,
+        part: np.ndarray | None = None,
+        memory: int = 0,
     ) -> dict[str, Judged]:
         """Add the gradient of the mean losses' sum to the parameters, in little memory; return the losses.
 
         `part`: only these samples of the batch, of which `counts` then says by how many entries each loss is divided.
+        `memory`: how many bytes may be spent on not computing steps twice.
         """
         data = self.tensors(batch, part)
         judged: dict[str, Judged] = {}
@@ -110,7 +116,7 @@ class Reasoner(nn.Module):
             judged.update(self._judge(batch.task, data, run))
             return total_loss(judged, counts)
 
-        unroll_backward(self._context(batch.task, data, seed), loss)
+        unroll_backward(self._context(batch.task, data, seed), loss, memory)
         return {name: Judged(total.detach(), count) for name, (total, count) in judged.items()}
 
     def counts(self, batch: Batch) -> dict[str, Tensor]:

@@ -1,12 +1,13 @@
 """Running a network over the steps of its samples: forward, and backward in little memory.
 
 Samples are sorted by length, so that those that have ended leave: a step is computed for the others alone. The backward
-pass keeps nothing of a step but what the next one starts from, and computes the rest again.
+pass keeps of a step what the next one starts from, and computes the rest again where there is no room for more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -104,6 +105,13 @@ class Context:
     def start(self) -> State:
         return self.reasoner.processor.start(self.active[0], self.nodes, self.like)
 
+    def going_on(self, t: int, state: State, hints: dict[str, Tensor]) -> Start:
+        """What step t starts from: what the step before has left of those samples that take this one too."""
+        active = self.active[t]
+        if t and active == self.active[t - 1]:
+            return Start(state, hints)
+        return Start(tuple(x[:active] for x in state), {name: x[:active] for name, x in hints.items()})
+
     def rng(self, t: int) -> torch.Generator:
         """Of its own for each step, so that a step that is computed again, or in parts, draws the same."""
         return torch.Generator(self.like.device).manual_seed((self.seed * 1_000_003 + t) % 2**63)
@@ -174,51 +182,90 @@ class Unrolled(NamedTuple):
     """at each step [active]"""
 
 
-def unroll(context: Context, keep_hints: bool, starts: list[Start] | None = None) -> Unrolled:
-    """All steps of all samples. If `starts` is given, what each step starts from is added to it."""
+def unroll(context: Context, keep_hints: bool) -> Unrolled:
+    """All steps of all samples."""
     state, hints = context.start(), {}
-    ended: list[dict[str, Logits]] = []
-    kept, penalties = [], []
+    moments: list[Moment] = []
     with computing_once():
         for t in range(context.steps):
-            active = context.active[t]
-            start = Start(tuple(x[:active] for x in state), {name: x[:active] for name, x in hints.items()})
-            if starts is not None:
-                starts.append(start)
-            state, hints, outputs, penalty = context.moment(t, *start)
-            if keep_hints:
-                kept.append(hints)
-            if outputs:
-                ended.append(outputs)
-            if penalty is not None:
-                penalties.append(penalty)
-    ended.reverse()  # those that end first stand last
-    return Unrolled({name: _cat([each[name] for each in ended]) for name in ended[0]}, kept, penalties)
+            moment = context.moment(t, *context.going_on(t, state, hints))
+            state, hints = moment.state, moment.hints
+            moments.append(moment if keep_hints else moment._replace(state=(), hints={}))
+    return _gathered(moments)
 
 
-def unroll_backward(context: Context, loss: Callable[[Unrolled], Tensor]) -> None:
+def unroll_backward(context: Context, loss: Callable[[Unrolled], Tensor], memory: int = 0) -> None:
     """Add the gradient of a loss to the parameters' `.grad`.
 
-    Each step is computed twice: once to know where the next one starts, once more when its gradient is wanted.
+    What the backward pass needs of a step is kept as long as it fits into `memory`, in bytes. The other steps are
+    computed twice: once to know where the next one starts, once more when their gradient is wanted.
     """
-    starts: list[Start] = []
-    with torch.no_grad():
-        run = unroll(context, keep_hints=True, starts=starts)
-    run = _leaves(run)
-    loss(run).backward()
     finish = context.cut_off_inputs()
     with computing_once(apart=True):
-        _backward_through_steps(context, starts, run)
+        taken = _forward_through_steps(context, memory)
+        run = _leaves(_gathered([step.moment for step in taken]))
+        loss(run).backward()
+        _backward_through_steps(context, taken, run)
     finish()
 
 
-def _backward_through_steps(context: Context, starts: list[Start], run: Unrolled) -> None:
+class Taken(NamedTuple):
+    """A step that was taken."""
+
+    start: Start
+    """leaves, which get gradients"""
+    moment: Moment
+    kept: bool
+    """Is all there that its backward pass needs?"""
+
+
+def _forward_through_steps(context: Context, memory: int) -> list[Taken]:
+    """All steps, each cut off from the one before."""
+    taken: list[Taken] = []
+    state, hints = context.start(), {}
+    by_a_sample = 0  # bytes that are kept of a step
+    for t in range(context.steps):
+        start = _leaves(context.going_on(t, state, hints))
+        kept = by_a_sample * context.active[t] < memory
+        with torch.set_grad_enabled(kept), _Saved() if t == 0 else nullcontext() as saved:
+            moment = context.moment(t, *start)
+        if saved is not None:
+            by_a_sample = saved.bytes // context.active[t]
+        if kept:
+            memory -= by_a_sample * context.active[t]
+        taken.append(Taken(start, moment, kept))
+        state, hints = moment.state, moment.hints
+    return taken
+
+
+class _Saved(torch.autograd.graph.saved_tensors_hooks):
+    """Counts the bytes that are saved for a backward pass, parameters aside."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._seen: set[int] = set()
+        super().__init__(self._count, lambda x: x)
+
+    def __enter__(self) -> _Saved:
+        super().__enter__()
+        return self
+
+    def _count(self, x: Tensor) -> Tensor:
+        memory = x.untyped_storage()
+        if not (x.is_leaf and x.requires_grad) and memory.data_ptr() not in self._seen:
+            self._seen.add(memory.data_ptr())
+            self.bytes += memory.nbytes()
+        return x.detach()
+
+
+def _backward_through_steps(context: Context, taken: list[Taken], run: Unrolled) -> None:
     """`run` are leaves that have the gradients of the loss."""
     of_state: tuple[Tensor | None, ...] = ()
     of_hints: dict[str, Tensor | None] = {}
     for t in reversed(range(context.steps)):
-        start = _leaves(starts.pop())
-        moment = context.moment(t, *start)
+        start, moment, kept = taken.pop()
+        if not kept:
+            moment = context.moment(t, *start)
         ending = slice(context.active[t + 1], context.active[t])
         wanted: list[tuple[Tensor, Tensor | None]] = []
         for x, gradient in zip(moment.state, of_state, strict=False):
@@ -236,11 +283,22 @@ def _backward_through_steps(context: Context, starts: list[Start], run: Unrolled
         of_hints = {name: x.grad for name, x in start.hints.items()}
 
 
+def _gathered(moments: list[Moment]) -> Unrolled:
+    ended = [moment.outputs for moment in reversed(moments) if moment.outputs]  # those that end first stand last
+    return Unrolled(
+        {name: _cat([each[name] for each in ended]) for name in ended[0]},
+        [moment.hints for moment in moments],
+        [moment.penalty for moment in moments if moment.penalty is not None],
+    )
+
+
 def _sum(like: Tensor, own: Tensor | None, of_the_next: Tensor | None) -> Tensor | None:
     """The gradient from the loss and that from the next step, which fewer samples may have taken."""
     if of_the_next is None:
         return own
-    total = torch.zeros_like(like) if own is None else own.clone()
+    if own is None and len(of_the_next) == len(like):
+        return of_the_next
+    total = torch.zeros_like(like) if own is None else own  # that of the loss is not needed any more
     total[: len(of_the_next)] += of_the_next
     return total
 

@@ -20,16 +20,20 @@ from rnar.nn.kinds import Judged
 from rnar.nn.memory import keep_freed_memory
 from rnar.nn.reasoner import Reasoner
 
+MEMORY = 1 << 30
+"""bytes that all threads together may spend on keeping what would else be computed twice"""
+
 
 class Workers:
     """Runs a reasoner with several threads. On a GPU, one is enough."""
 
-    def __init__(self, reasoner: Reasoner, threads: int | None = None):
+    def __init__(self, reasoner: Reasoner, threads: int | None = None, memory: int = MEMORY):
         device = next(reasoner.parameters()).device
         self.threads = threads or (available_cores() if device.type == "cpu" else 1)
         if device.type == "cpu":
             keep_freed_memory()
         self.reasoner = reasoner
+        self.memory = memory
         self._twins = [reasoner, *(_twin(reasoner) for _ in range(self.threads - 1))]
         self._pool = ThreadPoolExecutor(self.threads, initializer=torch.set_num_threads, initargs=(1,))
 
@@ -43,7 +47,7 @@ class Workers:
             twin.processor.penalty_weight = self.reasoner.processor.penalty_weight
             twin.zero_grad(set_to_none=True)
             part = np.argsort(-batch.lengths, kind="stable")[k :: self.threads]
-            return twin.backward(batch, seed, counts, part) if len(part) else {}
+            return twin.backward(batch, seed, counts, part, self.memory // self.threads) if len(part) else {}
 
         found = self._run(work)
         for ours, *others in zip(*(twin.parameters() for twin in self._twins), strict=True):

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from rnar.nn.aggregators import Aggregator
 from rnar.nn.encoders import Graph
-from rnar.nn.kernels import linear_relu, max_plus, pair_messages
+from rnar.nn.kernels import max_triplets, pair_mlp
 from rnar.nn.linear import Linear, Rectified, side_by_side
 from rnar.nn.processors.processor import Processor, State, Step
 
@@ -56,8 +56,8 @@ class MessagePassing(Processor):
         receiver, sender, own, *more = side_by_side(z, [*self._maps_of_nodes()])
         pairs, rest = graph.edges.composed_with([self.to_edge])
         receiver = receiver + (self.to_whole(graph.whole) + rest)[:, None]
-        x = pair_messages(graph.edges.channels, pairs, sender, receiver)
-        x = linear_relu(x, self.hidden_layer.weight, self.hidden_layer.bias)
+        layer = self.hidden_layer
+        x = pair_mlp(graph.edges.channels, pairs, sender, receiver, layer.weight, layer.bias)
         edges = graph.adjacency if self.uses_adjacency else None
         messages = self.aggregator.after(self.last_layer, x, edges, rng)
         new = self.norm(torch.relu(own + self.from_messages(messages)))
@@ -89,10 +89,9 @@ class Triplets(nn.Module):
         """a, b, c: what the nodes contribute in each of the three parts, [B, N, features]."""
         maps = (self.from_ab, self.from_ac, self.from_bc)
         of_channels, rest = graph.edges.composed_with(maps)
-        ab, ac, bc = nn.functional.linear(graph.edges.channels, of_channels.T, rest).chunk(3, dim=-1)
-        best = max_plus(ab + a[:, :, None], ac)  # only these depend on the first node
-        c = c + self.from_whole(graph.whole)[:, None]
-        return Rectified(best + bc + b[:, :, None] + c[:, None], self.out.weight, self.out.bias)
+        c = c + (self.from_whole(graph.whole) + rest.view(3, -1).sum(dim=0))[:, None]
+        few = max_triplets(graph.edges.channels, of_channels, a, b, c)
+        return Rectified(few, self.out.weight, self.out.bias)
 
 
 class Gate(nn.Module):
@@ -105,4 +104,4 @@ class Gate(nn.Module):
 
     def forward(self, node: Tensor, messages: Tensor, new: Tensor, old: Tensor) -> Tensor:
         gate = torch.sigmoid(self.out(torch.relu(node + self.from_messages(messages))))
-        return old + gate * (new - old)
+        return torch.lerp(old, new, gate)
