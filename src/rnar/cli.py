@@ -28,7 +28,10 @@ COMMANDS = {
     "data show": Command("rnar.commands.data_show:show", "one run of an algorithm, step by step"),
     "data export": Command("rnar.commands.data_export:export", "write an official set, or one of your own, to a file"),
     "data check": Command("rnar.commands.data_check:check", "regenerate the official sets and compare their digests"),
+    "train": Command("rnar.commands.train:train", "learn a task, or several; go on where a run ended"),
+    "evaluate": Command("rnar.commands.evaluate:evaluate", "how good the networks of runs are, at any size"),
     "models": Command("rnar.commands.models:models", "the models: what each computes, whose it is, where it differs"),
+    "bench": Command("rnar.commands.bench:bench", "how fast a network is on this machine, and against dm-clrs"),
 }
 
 INTERRUPTED, TERMINATED = 130, 143  # as shells count: 128 + the number of the signal

@@ -151,6 +151,7 @@ def test_a_state_says_what_it_is_the_state_of():
         "seed": 4,
         "batch": 3,
         "sizes": [20],
+        "random_positions": True,
         "options": {"needle": 5},
         "next": 0,
     }
@@ -163,6 +164,7 @@ def test_a_state_says_what_it_is_the_state_of():
         (dict(seed=1), "seed is 1, not 0"),
         (dict(batch=16), "batch is 16, not 32"),
         (dict(sizes=[4]), r"sizes is \[4\], not \[4, 7, 11, 13, 16\]"),
+        (dict(random_positions=False), "random_positions is False, not True"),
         (dict(options={"p": 0.5}), r"options is {'p': 0.5}, not {'p': \[0.1,"),
     ],
 )

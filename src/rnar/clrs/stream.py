@@ -22,8 +22,9 @@ class Stream(Iterator[Batch]):
     """Batches of one task, of sizes 4, 7, 11, 13 and 16 in turn, as Ibarz et al. (2022) train.
 
     Each graph has an edge probability of 0.1 to 0.9 (half of that for articulation points, bridges and Kruskal), each
-    needle 1 to 8 letters of 20; positions are randomised. Batch number k depends on (task, seed, k) and the settings
-    alone: not on other streams, and not on what was drawn before. So `state` is a number and resuming is exact.
+    needle 1 to 8 letters of 20; positions are randomised, unless `random_positions` is False. Batch number k depends on
+    (task, seed, k) and the settings alone: not on other streams, and not on what was drawn before. So `state` is a
+    number and resuming is exact.
     """
 
     def __init__(
@@ -34,10 +35,12 @@ class Stream(Iterator[Batch]):
         sizes: tuple[int, ...] | None = None,
         transform: Callable[[Batch], Batch] | None = None,
         ahead: int = AHEAD,
+        random_positions: bool = True,
         **options: Any,
     ):
         algorithm = find(task)
-        self._maker = _Maker(algorithm, seed, batch, sizes or algorithm.problem.training_sizes, transform, options)
+        sizes = sizes or algorithm.problem.training_sizes
+        self._maker = _Maker(algorithm, seed, batch, sizes, transform, random_positions, options)
         self._maker.check()
         if ahead < 0:
             raise ValueError(f"ahead={ahead}: as many batches cannot be prepared in advance")
@@ -100,15 +103,18 @@ class _Maker:
         batch: int,
         sizes: tuple[int, ...],
         transform: Callable[[Batch], Batch] | None,
+        random_positions: bool,
         options: dict[str, Any],
     ):
         self.algorithm, self.batch, self.sizes, self.transform = algorithm, batch, sizes, transform
+        self.random_positions = random_positions
         self.options = {**algorithm.problem.training, **options}
         self.identity = {
             "task": algorithm.name,
             "seed": int(seed),
             "batch": int(batch),
             "sizes": [int(n) for n in sizes],
+            "random_positions": bool(random_positions),
             "options": {name: list(x) if isinstance(x, tuple) else x for name, x in self.options.items()},
         }
         self.entropy = (seed, *algorithm.name.encode())  # so that two tasks with one seed have nothing in common
@@ -123,7 +129,9 @@ class _Maker:
     def __call__(self, k: int) -> Batch:
         rng = np.random.RandomState(np.random.MT19937(np.random.SeedSequence((*self.entropy, k))))
         n = self.sizes[k % len(self.sizes)]
-        batch = randomise_positions(self.algorithm.sample(rng, n, self.batch, **self.options), rng)
+        batch = self.algorithm.sample(rng, n, self.batch, **self.options)
+        if self.random_positions:
+            batch = randomise_positions(batch, rng)
         return self.transform(batch) if self.transform else batch
 
 

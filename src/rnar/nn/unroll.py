@@ -182,14 +182,18 @@ class Unrolled(NamedTuple):
     """at each step [active]"""
 
 
-def unroll(context: Context, keep_hints: bool) -> Unrolled:
-    """All steps of all samples."""
+def unroll(
+    context: Context, keep_hints: bool, each: Callable[[int, dict[str, Tensor]], None] | None = None
+) -> Unrolled:
+    """All steps of all samples. `each` is told each step's number, and the logits of the next hints [active, ...]."""
     state, hints = context.start(), {}
     moments: list[Moment] = []
     with computing_once():
         for t in range(context.steps):
             moment = context.moment(t, *context.going_on(t, state, hints))
             state, hints = moment.state, moment.hints
+            if each is not None:
+                each(t, hints)
             moments.append(moment if keep_hints else moment._replace(state=(), hints={}))
     return _gathered(moments)
 

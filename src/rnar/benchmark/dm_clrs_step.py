@@ -1,0 +1,171 @@
+"""A training step of dm-clrs whenever one is asked for: the other side of `rnar.benchmark.reference`.
+
+A Python that has dm-clrs runs this file; it need not have rnar, so nothing of it is imported here. Each line of its
+input is a request, and is answered with a line of JSON. The first is the setting: task, n, batch, size, threads,
+options of the sampler, order_as_input, aggregator, along_edges, triplets, gate. Then "train", "evaluate" and "memory".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+TRIPLETS = 8  # features of a triplet, as dm-clrs has it by default
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print is no answer
+
+    def say(answer: Any) -> None:
+        print(json.dumps(answer), file=answers, flush=True)
+
+    requests = map(json.loads, sys.stdin)
+    try:
+        reference = Reference(next(requests))
+        say(reference.facts)
+        for request in requests:
+            say({"train": reference.train, "evaluate": reference.evaluate, "memory": memory}[request]())
+    except ImportError as error:
+        say({"lacks": str(error)})
+    except Exception as error:  # the one who asked shall tell it
+        say({"error": f"{type(error).__name__}: {error}"})
+
+
+class Reference:
+    """A network of dm-clrs, and what it learns from."""
+
+    def __init__(self, setting: dict[str, Any]):
+        keep_to_cores(setting["threads"])
+        import jax  # pyright: ignore[reportMissingImports]
+
+        import clrs  # pyright: ignore[reportMissingImports]
+
+        self._wait: Callable[[Any], Any] = jax.block_until_ready
+        self._key = jax.random.PRNGKey(0)
+        spec, self._batches = samples(setting)
+        first = next(self._batches)
+        self._model = clrs.models.BaselineModel(
+            spec=[spec],
+            dummy_trajectory=[first],
+            processor_factory=lambda size: processor(size, setting),
+            hidden_dim=setting["size"],
+            encode_hints=True,
+            decode_hints=True,
+            encoder_init="xavier_on_scalars",
+            learning_rate=1e-3,
+            grad_clip_max_norm=1.0,
+        )
+        self._model.init([first.features], 1)
+        self._compiled: set[tuple[Any, int]] = set()
+        self.facts = {
+            "versions": {"dm-clrs": version("dm-clrs"), "jax": version("jax"), "Python": platform.python_version()},
+            "device": jax.default_backend(),
+        }
+
+    def train(self) -> dict[str, Any]:
+        return self._timed(self._train)
+
+    def evaluate(self) -> dict[str, Any]:
+        return self._timed(self._evaluate)
+
+    def _train(self, batch: Any) -> None:
+        loss = self._model.feedback(self._key, batch, 0)
+        self._wait((loss, self._model._device_params))
+
+    def _evaluate(self, batch: Any) -> None:
+        self._wait(self._model.predict(self._key, batch.features, 0)[0])
+
+    def _timed(self, step: Callable[[Any], None]) -> dict[str, Any]:
+        """One step. A batch with more steps than any before is compiled for, which does not count."""
+        batch = next(self._batches)
+        while (step, steps_of(batch)) not in self._compiled:
+            step(batch)
+            self._compiled.add((step, steps_of(batch)))
+            batch = next(self._batches)
+        start = time.perf_counter()
+        step(batch)
+        seconds = time.perf_counter() - start
+        own = sum(max(1, int(length) - 1) for length in batch.features.lengths)
+        return {"seconds": seconds, "sample_steps": own, "padded_steps": steps_of(batch)}
+
+
+def keep_to_cores(threads: int | None) -> None:
+    """Use no more than so many cores (None: all), where the system can do that. To be done before JAX counts them."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+
+
+def samples(setting: dict[str, Any]) -> tuple[Any, Iterator[Any]]:
+    """The spec and endless batches, made as for training by the example that comes with dm-clrs."""
+    import numpy as np
+
+    import clrs  # pyright: ignore[reportMissingImports]
+
+    sampler, spec = clrs.build_sampler(
+        setting["task"], num_samples=-1, seed=1, length=setting["n"], **setting["options"]
+    )
+    batches: Any = iter(lambda: sampler.next(setting["batch"]), None)
+    batches = clrs.process_random_pos(batches, np.random.RandomState(0))
+    if setting["order_as_input"]:
+        spec, batches = clrs.process_pred_as_input(spec, batches)
+    return clrs.process_permutations(spec, batches, enforce_permutations=True)
+
+
+def processor(size: int, setting: dict[str, Any]) -> Any:
+    """Message passing with that aggregator."""
+    import clrs  # pyright: ignore[reportMissingImports]
+
+    make = clrs.processors.PGN if setting["along_edges"] else clrs.processors.MPNN
+    options = {} if setting["aggregator"] == "max" else {"reduction": recurrent(setting["aggregator"])}
+    return make(
+        out_size=size,
+        msgs_mlp_sizes=[size, size],
+        use_ln=True,
+        use_triplets=setting["triplets"],
+        nb_triplet_fts=TRIPLETS if setting["triplets"] else 0,
+        gated=setting["gate"],
+        **options,
+    )
+
+
+def recurrent(kind: str) -> Callable[..., Any]:
+    """An aggregator that reads the messages of the senders one after the other and gives its last output."""
+    import haiku as hk  # pyright: ignore[reportMissingImports]
+
+    def last_output(messages: Any, axis: int) -> Any:
+        batch, senders, receivers, size = messages.shape
+        cell = {"lstm": hk.LSTM, "gru": hk.GRU}[kind](size)
+        read = messages.swapaxes(0, 1).reshape(senders, batch * receivers, size)
+        outputs, _ = hk.dynamic_unroll(cell, read, cell.initial_state(batch * receivers))
+        return outputs[-1].reshape(batch, receivers, size)
+
+    return last_output
+
+
+def steps_of(batch: Any) -> int:
+    return batch.features.hints[0].data.shape[0]
+
+
+def memory() -> int:
+    """The most bytes that this process has had in memory."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    import resource  # not on every system
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+if __name__ == "__main__":
+    main()

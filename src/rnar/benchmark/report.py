@@ -1,0 +1,117 @@
+"""What was measured, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Series:
+    """A kind of step, once in each round."""
+
+    seconds: list[float]
+    sample_steps: list[int]
+    """the steps of all samples of the batch together, padding not counted"""
+    flops: list[int] | None = None
+    """operations in matrix products, none done twice; None: not known"""
+
+    @property
+    def median(self) -> float:
+        return median(self.seconds)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return min(self.seconds), max(self.seconds)
+
+    @property
+    def sample_steps_per_second(self) -> float:
+        return median(self._rates(self.sample_steps))
+
+    @property
+    def flops_per_second(self) -> float | None:
+        return None if self.flops is None else median(self._rates(self.flops))
+
+    def _rates(self, amounts: list[int]) -> list[float]:
+        return [amount / seconds for amount, seconds in zip(amounts, self.seconds, strict=True)]
+
+    def as_json(self) -> dict[str, Any]:
+        rates = {"sample_steps_per_second": self.sample_steps_per_second, "flops_per_second": self.flops_per_second}
+        return {**asdict(self), "median": self.median, **rates}
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What a training step costs outside the model, as medians in seconds."""
+
+    data: float
+    """to draw a batch"""
+    update: float
+    """to clip the gradients and to use them"""
+
+    def share(self, step: float) -> float:
+        """Of a training step of so many seconds, which contains the update already and no drawing."""
+        return (self.data + self.update) / step
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """The same of dm-clrs, measured by turns."""
+
+    facts: dict[str, Any]
+    """versions, and the device it used"""
+    training: Series
+    evaluation: Series
+    peak_memory: int
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times longer dm-clrs takes."""
+
+    of_medians: float
+    lowest: float
+    """of the rounds' own ratios"""
+    highest: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """All of it."""
+
+    task: str
+    model: str
+    reversal: bool
+    nodes: int
+    sizes: dict[str, int]
+    """n, batch, size, threads"""
+    device: str
+    parameters: int
+    training: Series
+    evaluation: Series
+    outside: Outside
+    peak_memory: int
+    """in bytes"""
+    machine: float
+    """operations a second in matrix products alone"""
+    versions: dict[str, Any]
+    dm_clrs: Theirs | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data, with what follows from it."""
+        found = asdict(self)
+        found["outside"]["share"] = self.outside.share(self.training.median)
+        for name in ("training", "evaluation"):
+            ours: Series = getattr(self, name)
+            found[name] = ours.as_json()
+            found[name]["share_of_machine"] = (ours.flops_per_second or 0.0) / self.machine
+            if self.dm_clrs:
+                theirs: Series = getattr(self.dm_clrs, name)
+                found["dm_clrs"][name] = {**theirs.as_json(), "ratio": asdict(ratio(theirs, ours))}
+        return found
+
+
+def ratio(theirs: Series, ours: Series) -> Ratio:
+    each = [their / our for their, our in zip(theirs.seconds, ours.seconds, strict=True)]
+    return Ratio(theirs.median / ours.median, min(each), max(each))

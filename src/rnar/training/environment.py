@@ -1,0 +1,63 @@
+"""What a run was computed with: versions, device, memory."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rnar.training.settings import Device
+
+
+def versions() -> dict[str, Any]:
+    """Of all that numbers may depend on; the commit, if this is a checkout of the sources."""
+    found: dict[str, Any] = {"python": platform.python_version()}
+    return {**found, **{name: version(name) for name in ("torch", "numpy", "numba", "rnar")}, "commit": commit()}
+
+
+def commit() -> str | None:
+    """The commit that is checked out, with -dirty where files were changed; None if these sources are in none."""
+    here = Path(__file__)
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(here.parent), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", here.name)  # or it is the checkout of something else around us
+        return git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def chosen_device(name: Device, number: int = 0) -> torch.device:
+    """The device of that name; of several GPUs, that number."""
+    here = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        name = "cuda" if here["cuda"] else "mps" if here["mps"] else "cpu"
+    if name not in here:
+        raise ValueError(f"no device {name!r}; choose from auto, {', '.join(here)}")
+    if not here[name]:
+        raise ValueError(
+            f"there is no device {name!r} here; there is {', '.join(k for k, found in here.items() if found)}"
+        )
+    if name == "cuda" and number >= torch.cuda.device_count():
+        raise ValueError(f"there are {torch.cuda.device_count()} GPUs here, and no number {number}")
+    return torch.device(name, number) if name == "cuda" else torch.device(name)
+
+
+def peak_memory(device: torch.device) -> float:
+    """The most that this process has had at once so far, in megabytes: of the GPU's memory if it computes on one."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 1e6
+    if sys.platform == "win32":
+        return 0.0
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6  # bytes there, kilobytes elsewhere

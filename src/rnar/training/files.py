@@ -1,0 +1,52 @@
+"""Reading and writing the files of a run: whole, or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+from rnar.commands.appearing import appearing
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file that is there when it is complete, and not before; until then the old one stays."""
+    with appearing(path) as file:
+        file.write(content)
+
+
+def write_json(path: Path, value: Any) -> None:
+    write(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
+
+
+def read_json(path: Path, *keys: str) -> dict[str, Any]:
+    """An object that has these keys at least."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise ValueError(f"{path} is damaged or not of a run: it is not JSON") from None
+    if not isinstance(value, dict) or any(key not in value for key in keys):
+        raise ValueError(f"{path} is damaged or not of a run: it does not have {', '.join(keys)}")
+    return value
+
+
+def pack(tensors: dict[str, Tensor], notes: dict[str, Any]) -> bytes:
+    """Tensors, and plain data beside them, as one file."""
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    return safetensors.torch.save(plain, {"rnar": json.dumps(notes)})
+
+
+def unpack(content: bytes, name: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The inverse of `pack`; `name` is the file's, for errors."""
+    try:
+        tensors = safetensors.torch.load(content)
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        return tensors, json.loads(header["__metadata__"]["rnar"])
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        said = f"it has no {error}" if isinstance(error, KeyError) else str(error).split("\n")[0]
+        raise ValueError(f"{name} is damaged or not of a run ({said}); move it away, and it is made anew") from None
+

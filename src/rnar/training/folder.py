@@ -1,0 +1,194 @@
+"""The folder that a run is written to.
+
+    config.json          the settings with all values, and what computed them
+    metrics.jsonl        a line for each validation
+    state.safetensors    all that is needed to go on: weights, Adam's moments, the best weights, where the data are
+    best.safetensors     the weights that were best in validation
+    result.json          the test, when all is done
+
+The state is one file and takes its name when it is complete, so that a process may be killed at any moment. The order
+in which the others are written makes the state alone decide where a run goes on:
+
+* A line of the metrics is written before the first state that is not behind it. So no line is ever missing; those which
+  are ahead of the state, or torn, are cut off.
+* best.safetensors is written after the state that holds the same weights. So it is never ahead of the state; where it
+  is behind, it is made anew of the state.
+* result.json is written last, of a state at the last step. Before a run goes on to more steps it is set aside, and then
+  the new number of steps is noted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rnar.training.files import unpack, write, write_json
+from rnar.training.learner import Best, Learner
+from rnar.training.lock import locked
+from rnar.training.result import Result
+from rnar.training.run import BEST, CONFIG, METRICS, RESULT, STATE, read_config, read_result
+from rnar.training.settings import Settings, differences
+
+LOCK = ".lock"
+
+SAVE_EVERY = 30.0  # seconds: what is lost if the process is killed
+SAVE_SHARE = 0.005  # of the time may be spent on it
+
+
+def finished(settings: Settings) -> Result | None:
+    """The result that is there already, if the folder holds the whole of this run."""
+    path = settings.path
+    if not (path / CONFIG).is_file():
+        return None
+    config = read_config(path)
+    _refuse_others(path, config["settings"], settings)
+    return read_result(path / RESULT) if config["settings"]["steps"] == settings.steps else None
+
+
+@contextmanager
+def claimed(settings: Settings) -> Iterator[Folder]:
+    """The run's folder, made if it is not there, for this process alone."""
+    path = settings.path
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"{path} is a file, so no run can be kept there; choose another --folder")
+    path.mkdir(parents=True, exist_ok=True)
+    others = [name for name in sorted(os.listdir(path)) if not name.startswith(".")]
+    if others and CONFIG not in others:
+        raise ValueError(f"{path} is no folder of a run: it has {others[0]} and no {CONFIG}; choose another --folder")
+    with locked(path / LOCK):
+        for name in (CONFIG, STATE, BEST, RESULT):
+            for partial in path.glob(f".{name}.*.partial"):  # of a process that was killed
+                partial.unlink()
+        if (path / CONFIG).exists():
+            _refuse_others(path, read_config(path)["settings"], settings)
+        yield Folder(settings)
+
+
+class Folder:
+    """A run's folder, which this process writes to."""
+
+    def __init__(self, settings: Settings):
+        self.settings, self.path = settings, settings.path
+        self._saved = time.monotonic()
+        self._cost = 0.0
+        self._best_step: int | None = None
+
+    def begin(self, data: dict[str, Any], environment: dict[str, Any], may_grow: bool = True) -> list[str]:
+        """Note what the run is, or that it goes on; what has changed in its environment.
+
+        `may_grow`: whether a run of more steps begins like this one.
+        """
+        path, settings = self.path / CONFIG, self.settings
+        config: dict[str, Any] = {"settings": settings.plain(), "data": data, "environments": [environment]}
+        if not path.exists():
+            write_json(path, config)
+            return []
+        before = read_config(self.path)
+        steps = before["settings"]["steps"]
+        if settings.steps != steps:
+            if not may_grow:
+                raise ValueError(
+                    f"{self.path} has a run of {steps} steps, and {settings.name} learns by how much of them is done, "
+                    f"so that it cannot be taken further; choose another --folder for {settings.steps} steps"
+                )
+            self._set_aside_result(steps)
+        changes = _changes(before["environments"][-1], environment)
+        config["environments"] = before["environments"] + [environment] * bool(changes)
+        if config != before:
+            write_json(path, config)
+        return changes
+
+    def _set_aside_result(self, steps: int) -> None:
+        """The run goes on: its result so far keeps a name that says of how many steps it is."""
+        if (self.path / RESULT).exists():
+            os.replace(self.path / RESULT, self.path / f"result-{steps}.json")
+
+    def state(self) -> bytes | None:
+        """What was saved last."""
+        path = self.path / STATE
+        return path.read_bytes() if path.exists() else None
+
+    def resume(self, step: int, best: Best | None) -> None:
+        """Bring the other files to where the state is; without a state, nothing that was written counts."""
+        self._cut_metrics(step if best else -1)
+        if best:
+            path = self.path / BEST
+            if path.exists():
+                unpack(path.read_bytes(), path)  # raises if it is somebody else's
+            self._write_best(best)
+
+    def _write_best(self, best: Best) -> None:
+        path, content = self.path / BEST, best.packed()
+        if not path.exists() or path.read_bytes() != content:
+            write(path, content)
+        self._best_step = best.step
+
+    def _cut_metrics(self, step: int) -> None:
+        path = self.path / METRICS
+        if not path.exists():
+            return
+        content, kept = path.read_bytes(), 0
+        for line in content.splitlines(keepends=True):
+            if not line.endswith(b"\n") or _step_of(line, path) > step:
+                break
+            kept += len(line)
+        if kept < len(content):
+            os.truncate(path, kept)
+
+    def report(self, line: dict[str, Any]) -> None:
+        """Add a line to the metrics."""
+        path = self.path / METRICS
+        try:
+            with open(path, "ab") as file:
+                file.write((json.dumps(line, allow_nan=False) + "\n").encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            error.filename = str(path)
+            raise
+
+    @property
+    def save_is_due(self) -> bool:
+        return time.monotonic() - self._saved >= max(SAVE_EVERY, self._cost / SAVE_SHARE)
+
+    def save(self, learner: Learner) -> None:
+        """Keep a state, and the best weights that it holds."""
+        start = time.monotonic()
+        write(self.path / STATE, learner.snapshot())
+        if learner.best and learner.best.step != self._best_step:
+            self._write_best(learner.best)
+        self._saved = time.monotonic()
+        self._cost = self._saved - start
+
+    def finish(self, result: Result) -> None:
+        write_json(self.path / RESULT, result.plain())
+
+
+def _refuse_others(path: Path, there: dict[str, Any], settings: Settings) -> None:
+    here = settings.plain()
+    if found := differences(there, here):
+        raise ValueError(f"{path} has a run with other settings: {', '.join(found)}; choose another --folder")
+    if here["steps"] < there["steps"]:
+        raise ValueError(
+            f"{path} has a run of {there['steps']} steps, not {here['steps']}: it can be taken further, not back"
+        )
+
+
+def _changes(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    return [
+        f"{name} was {before.get(name)} and is {value}"
+        for name, value in now.items()
+        if name != "from_step" and before.get(name) != value
+    ]
+
+
+def _step_of(line: bytes, path: Path) -> int:
+    try:
+        return int(json.loads(line)["step"])
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{path} is damaged or not of a run: a line in it has no step") from None

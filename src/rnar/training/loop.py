@@ -1,0 +1,144 @@
+"""Training, from the settings to the result."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+
+import torch
+
+from rnar.clrs import official
+from rnar.evaluate import evaluate
+from rnar.nn.processors.processor import Processor
+from rnar.training.environment import peak_memory, versions
+from rnar.training.folder import Folder, claimed, finished
+from rnar.training.learner import Learner
+from rnar.training.result import Result, Tested
+from rnar.training.run import STATE
+from rnar.training.settings import Settings
+from rnar.training.stopping import Stop, stopping_politely
+from rnar.training.team import Team, together
+from rnar.training.watch import Beginning, TensorBoard, Watch, Watches
+
+
+def train(settings: Settings, watch: Watch | None = None) -> Result:
+    """Train as the settings say, go on where their folder ends, or just tell the result that is in it.
+
+    The result is the same as if nothing had come between: bit for bit on the same machine, on its CPU, with the same
+    number of threads.
+    """
+    settings = settings.resolved()
+    with together(settings) as team:
+        known = team.share(_text(finished(settings)) if team.first else None)
+        if known is None:
+            known = team.share(_text(_train(settings, team, watch or Watch())))
+    assert known is not None
+    return Result.from_plain(json.loads(known))
+
+
+def _text(result: Result | None) -> bytes | None:
+    return None if result is None else json.dumps(result.plain()).encode()
+
+
+def _train(settings: Settings, team: Team, watch: Watch) -> Result | None:
+    """Of a team, only the first has a folder, onlookers, and a result."""
+    watch = watch if team.first else Watch()
+    if settings.tensorboard and team.first:
+        watch = Watches(watch, TensorBoard())
+    with closing(Learner(settings, team)) as learner, closing(watch), _folder(settings, team) as folder:
+        changes = _resume(learner, folder)
+        about = learner.step, learner.parameters, str(team.device), team.threads * team.world
+        watch.began(Beginning(settings, settings.path, *about, changes))
+        with stopping_politely() as stop, _small_operations():
+            _loop(learner, folder, watch, stop)
+        if learner.step < (settings.steps or 0):
+            raise KeyboardInterrupt
+        return _test(learner, folder, watch) if folder else None
+
+
+def _folder(settings: Settings, team: Team) -> AbstractContextManager[Folder | None]:
+    return claimed(settings) if team.first else nullcontext()
+
+
+def _resume(learner: Learner, folder: Folder | None) -> list[str]:
+    """Bring learner and folder to where the run ended; what has changed in its environment since."""
+    team = learner.team
+    state = team.share(folder.state() if folder else None)
+    if state is not None:
+        learner.restore(state, learner.settings.path / STATE)
+    if not folder:
+        return []
+    folder.resume(learner.step, learner.best)
+    data = {task: {k: v for k, v in s.state.items() if k != "next"} for task, s in learner.streams.items()}
+    computed_by = {"device": str(team.device), "threads": team.threads, "processes": team.world}
+    environment = {"from_step": learner.step, **versions(), **computed_by}
+    return folder.begin(data, environment, may_grow=not _plans_ahead(learner.reasoner.processor))
+
+
+def _plans_ahead(processor: Processor) -> bool:
+    """Does it learn in another way if training is longer?"""
+    return type(processor).progress is not Processor.progress
+
+
+def _loop(learner: Learner, folder: Folder | None, watch: Watch, stop: Stop) -> None:
+    steps, every, stopping = learner.settings.steps or 0, learner.settings.validate_every, False
+    if folder and learner.best is None:  # the network that has learned nothing is the first to beat
+        _report(learner, folder, watch)
+        folder.save(learner)
+    while learner.step < steps and not stopping:
+        loss, stopping = learner.learn(stop)
+        watch.stepped(learner.step, loss)
+        if folder:
+            if learner.step % every == 0:
+                _report(learner, folder, watch)
+            if stopping or learner.step == steps or folder.save_is_due:
+                folder.save(learner)
+    if stopping:
+        stop.signal = stop.signal or signal.SIGINT  # another process was asked
+        watch.stopped(learner.step)
+
+
+def _report(learner: Learner, folder: Folder, watch: Watch) -> None:
+    line = learner.validate()
+    folder.report(line)
+    watch.reported(line)
+
+
+def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
+    """Try the best network on the official test sets, once."""
+    settings, best, start = learner.settings, learner.use_best(), time.perf_counter()
+    tests = {}
+    try:
+        for task in settings.tasks:
+            told, view = watch.testing(task), learner.model.batch
+            tests[task] = Tested.of(evaluate(learner.workers, official(task, "test"), progress=told, view=view))
+    except (KeyboardInterrupt, SystemExit):
+        watch.stopped(learner.step)
+        raise
+    result = Result(
+        score=sum(test.score for test in tests.values()) / len(tests),
+        tests=tests,
+        validation=best.score,
+        best_step=best.step,
+        steps=learner.step,
+        parameters=learner.parameters,
+        seconds=round(learner.seconds, 3),
+        test_seconds=round(time.perf_counter() - start, 3),
+        memory_mb=round(max(learner.memory_mb, peak_memory(learner.team.device)), 1),
+    )
+    folder.finish(result)
+    return result
+
+
+@contextmanager
+def _small_operations() -> Iterator[None]:
+    """Have what is done between batches done by one thread: it is too little for several to be quicker."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

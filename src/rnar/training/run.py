@@ -1,0 +1,96 @@
+"""A run folder that is there already: its settings, its result, its network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rnar.models import Model
+from rnar.nn.reasoner import Reasoner
+from rnar.training.files import read_json, unpack
+from rnar.training.result import Result
+from rnar.training.settings import IDENTITY, Settings
+
+CONFIG, METRICS, STATE, BEST, RESULT = (
+    "config.json", "metrics.jsonl", "state.safetensors", "best.safetensors", "result.json"
+)  # fmt: skip
+
+
+class Run:
+    """What training left in a folder. `model` is needed only where the run's own cannot be found by its name."""
+
+    def __init__(self, path: str | Path, model: Model | None = None):
+        self.path = Path(path)
+        if not (self.path / CONFIG).is_file():
+            raise ValueError(f"{self.path} is no folder of a run: it has no {CONFIG}")
+        self.config = read_config(self.path)
+        self.settings = Settings.from_plain(self.config["settings"], model)
+
+    @property
+    def model(self) -> Model:
+        return self.settings.recipe
+
+    @property
+    def result(self) -> Result | None:
+        """None while the run is not finished."""
+        return read_result(self.path / RESULT)
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """What was reported while it learned, one entry for each validation."""
+        path = self.path / METRICS
+        lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
+        return [json.loads(line) for line in lines if line.endswith(b"\n")]
+
+    def network(self, device: str | torch.device = "cpu") -> Reasoner:
+        """The network that was best in validation."""
+        path = self.path / BEST
+        if not path.is_file():
+            raise ValueError(f"{self.path} has no {BEST}: no network of this run has been validated yet")
+        weights, _ = unpack(path.read_bytes(), path)
+        settings = self.settings
+        reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
+        load_weights(reasoner, weights, path)
+        return reasoner.to(device)
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    config = read_json(path / CONFIG, "settings", "data", "environments")
+    settings = config["settings"]
+    missing = [name for name in IDENTITY if not isinstance(settings, dict) or name not in settings]
+    if missing:
+        raise ValueError(f"{path / CONFIG} is damaged or not of a run: its settings do not have {missing[0]}")
+    return config
+
+
+def read_result(path: Path) -> Result | None:
+    if not path.is_file():
+        return None
+    return Result.from_plain(read_json(path, *Result._fields))
+
+
+def load_weights(reasoner: Reasoner, weights: dict[str, Tensor], path: Path) -> None:
+    """Give a network these weights, if they are exactly those it has room for."""
+    ours = reasoner.state_dict()
+    wrong = {
+        "lacks": [name for name in ours if name not in weights],
+        "has besides": [name for name in weights if name not in ours],
+        "has in other shapes": [
+            f"{name} {tuple(weights[name].shape)} for {tuple(tensor.shape)}"
+            for name, tensor in ours.items()
+            if name in weights and weights[name].shape != tensor.shape
+        ],
+    }
+    said = [f"it {what} {_some(names)}" for what, names in wrong.items() if names]
+    if said:
+        raise ValueError(f"{path} does not fit the run's network: {'; '.join(said)}")
+    reasoner.load_state_dict(weights)
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more

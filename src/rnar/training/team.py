@@ -1,0 +1,89 @@
+"""Several processes that learn as one, each with its share of every batch: `torchrun ... -m rnar train ...`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+from rnar.clrs.batch import Batch
+from rnar.nn.workers import Workers, available_cores
+from rnar.training.environment import chosen_device
+from rnar.training.settings import Settings
+from rnar.training.stopping import Stop
+
+LAUNCHED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")  # what PyTorch's launcher sets
+PATIENCE = timedelta(days=30)  # the others wait while the first one validates or tests
+
+
+class Team:
+    """This process and those it learns with; `Team()` is one that learns alone."""
+
+    def __init__(self, device: torch.device, threads: int | None = None, rank: int = 0, world: int = 1):
+        self.device, self.rank, self.world = device, rank, world
+        here = int(os.environ.get("LOCAL_WORLD_SIZE", world)) if world > 1 else 1
+        self.threads = threads or (max(1, available_cores() // here) if device.type == "cpu" else 1)
+
+    @property
+    def first(self) -> bool:
+        """Is this the one that validates, tests and writes?"""
+        return self.rank == 0
+
+    def backward(self, workers: Workers, batch: Batch, seed: int, stop: Stop) -> tuple[dict[str, float], bool]:
+        """Set the gradients to those of the whole batch; its losses, and whether any process wants to stop."""
+        losses = workers.backward(batch, seed)
+        if self.world == 1:
+            return losses, stop.signal is not None
+        parameters = list(workers.reasoner.parameters())
+        names = list(workers.reasoner.counts(batch))
+        there = [p.grad is not None for p in parameters]  # a share may be empty, or lack what another one has
+        gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+        notes = [
+            *there,
+            *(losses.get(name, 0.0) for name in names),
+            *(name in losses for name in names),
+            stop.signal is not None,
+        ]
+        flat = torch.cat([*(g.flatten() for g in gradients), torch.tensor(notes, dtype=torch.float32).to(self.device)])
+        dist.all_reduce(flat)
+        *sums, noted = flat.split([*(p.numel() for p in parameters), len(notes)])
+        found = noted.tolist()
+        for p, total, any_there in zip(parameters, sums, found, strict=False):
+            p.grad = total.view_as(p) if any_there else None
+        values, known = found[len(parameters) : -1][: len(names)], found[len(parameters) : -1][len(names) :]
+        return {name: value for name, value, k in zip(names, values, known, strict=True) if k}, found[-1] > 0
+
+    def share(self, content: bytes | None) -> bytes | None:
+        """What the first process has, for all of them."""
+        if self.world == 1:
+            return content
+        length = torch.tensor([-1 if content is None else len(content)])
+        dist.broadcast(length, 0)
+        if length.item() < 0:
+            return None
+        data = torch.empty(int(length), dtype=torch.uint8)
+        if self.first and content:
+            data = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+        if len(data):
+            dist.broadcast(data, 0)
+        return data.numpy().tobytes()
+
+
+@contextmanager
+def together(settings: Settings) -> Iterator[Team]:
+    """The processes that PyTorch's launcher has started, or this one alone."""
+    if not all(name in os.environ for name in LAUNCHED) or os.environ["WORLD_SIZE"] == "1":
+        yield Team(chosen_device(settings.device), settings.threads)
+        return
+    device = chosen_device(settings.device, int(os.environ.get("LOCAL_RANK", 0)))
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    dist.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo", timeout=PATIENCE)
+    try:
+        yield Team(device, settings.threads, dist.get_rank(), dist.get_world_size())
+    finally:
+        dist.destroy_process_group()

@@ -1,0 +1,113 @@
+"""Who looks on while a network learns. `rnar train` shows it in the terminal; you may write your own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rnar.training.settings import Settings
+
+
+class Beginning(NamedTuple):
+    """What is known when a run begins, or goes on."""
+
+    settings: Settings
+    path: Path
+    step: int
+    """how many are done already"""
+    parameters: int
+    device: str
+    threads: int
+    changes: list[str]
+    """in what the environment differs from that in which the run was last"""
+
+
+class Watch:
+    """Told of all that happens; does nothing. A subclass does something in as many methods as it likes."""
+
+    def began(self, beginning: Beginning) -> None:
+        """The first step is about to be taken."""
+
+    def stepped(self, step: int, loss: float) -> None:
+        """So many steps are done, and this was the loss of the last. Called often: be quick."""
+
+    def reported(self, line: dict[str, Any]) -> None:
+        """A line was added to the metrics."""
+
+    def stopped(self, step: int) -> None:
+        """Somebody asked to stop; all is saved."""
+
+    def testing(self, task: str) -> Callable[[float], None] | None:
+        """The test of a task begins. What is returned is told which share has been done since it was last told."""
+
+    def close(self) -> None:
+        """Nothing more will happen."""
+
+
+class Watches(Watch):
+    """Several that are told the same. What they return is the first one's."""
+
+    def __init__(self, *watches: Watch):
+        self.watches = watches
+
+    def began(self, beginning: Beginning) -> None:
+        for watch in self.watches:
+            watch.began(beginning)
+
+    def stepped(self, step: int, loss: float) -> None:
+        for watch in self.watches:
+            watch.stepped(step, loss)
+
+    def reported(self, line: dict[str, Any]) -> None:
+        for watch in self.watches:
+            watch.reported(line)
+
+    def stopped(self, step: int) -> None:
+        for watch in self.watches:
+            watch.stopped(step)
+
+    def testing(self, task: str) -> Callable[[float], None] | None:
+        return [watch.testing(task) for watch in self.watches][0]
+
+    def close(self) -> None:
+        for watch in self.watches:
+            watch.close()
+
+
+class TensorBoard(Watch):
+    """Writes events for TensorBoard into the run's folder."""
+
+    def __init__(self) -> None:
+        try:
+            from torch.utils.tensorboard.writer import SummaryWriter
+        except ImportError:
+            message = "TensorBoard is not installed here; pip install 'rnar[tensorboard]', or go without --tensorboard"
+            raise ValueError(message) from None
+        self._open = SummaryWriter
+        self._writer: Any = None
+
+    def began(self, beginning: Beginning) -> None:
+        # events after the step from which a run goes on are of a time that was lost
+        self._writer = self._open(str(beginning.path / "tensorboard"), purge_step=beginning.step + 1)
+
+    def reported(self, line: dict[str, Any]) -> None:
+        for name, value in _numbers(line):
+            self._writer.add_scalar(name, value, line["step"])
+        self._writer.flush()
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _numbers(value: Any, name: str = "") -> list[tuple[str, float]]:
+    """All numbers in nested data, with the path to each."""
+    if isinstance(value, dict):
+        return [
+            found
+            for key, inner in value.items()
+            if key != "step"
+            for found in _numbers(inner, f"{name}/{key}".lstrip("/"))
+        ]
+    return [] if value is None else [(name, float(value))]
