@@ -3,9 +3,10 @@
     python benchmarks/evaluation_memory.py
     python benchmarks/evaluation_memory.py --models rnar rt --tasks floyd_warshall --steps 64
 
-Networks have fresh weights and their full size. The whole official test set is in memory, as the model sees it, but its
-samples end after a few steps (--steps): how many there are makes no difference to what a step needs. What counts is the
-peak of the resident set of the process, all libraries included.
+Networks have fresh weights and their full size. The official test set is in memory, the samples that are evaluated with
+all their hints as the model sees them, but they end after a few steps (--steps): how many there are makes no difference
+to what a step needs. The copies of true hints that pieces of longer runs hold are not in it. What counts is the peak of
+the resident set of the process, all libraries included.
 
 With `--free` the memory budget is not applied: all samples at once, in one thread. The difference to a process that
 evaluates one sample tells what a sample needs, which is what `rnar.evaluation.memory` estimates.

@@ -19,7 +19,7 @@ import rnar.clrs
 from rnar import cli
 from rnar.evaluate import evaluate
 from rnar.evaluation.runs import runs_in
-from rnar.evaluation.sets import SEED
+from rnar.evaluation.sets import SEED, problem_set
 from rnar.nn.workers import Workers
 from rnar.training import Run, loop, train
 from training import small_test, tiny
@@ -166,6 +166,14 @@ def test_what_is_no_run_is_refused(run, tmp_path):
     refused(run(tmp_path / "none"), "none", "no folder of a run")
     (tmp_path / "config.json").write_text("{}")
     refused(run(tmp_path), "config.json", "settings")
+
+
+def test_fewer_samples_than_the_official_set_has_are_its_first():
+    few, all_of_them = problem_set("bfs", None, 3), rnar.clrs.official("bfs", "test")
+    (batch,) = few.batches()
+    assert few.official and str(few) == "the first of the official ones" and batch.size == 3
+    assert all((x == all_of_them.inputs[name][:3]).all() for name, x in batch.inputs.items())
+    assert not problem_set("bfs", 64, 33).official and problem_set("bfs", 64, 32) == problem_set("bfs")
 
 
 def test_sizes_samples_and_threads_that_make_no_sense_are_refused(run, runs):

@@ -19,9 +19,11 @@ import torch
 import rnar.clrs
 from rnar.clrs import ALGORITHMS, Stream, official
 from rnar.clrs import find as find_task
+from rnar.evaluate import evaluate
 from rnar.models import MODELS, Model, find, message_passing
 from rnar.nn.aggregators import Max
 from rnar.nn.reasoner import scores
+from rnar.nn.workers import Workers
 from rnar.training import Run, Settings, Watch, loop, train
 from rnar.training import files as training_files
 from rnar.training import folder as training_folder
@@ -158,6 +160,19 @@ def test_the_reported_score_is_that_of_the_best_network_on_the_official_set(fini
     low, high = result.tests["bfs"].interval
     assert low <= result.score <= high and low < high
     assert result.tests["bfs"].samples == 32
+
+
+def test_fewer_samples_to_test_on_are_the_first_of_the_official_ones(small, tmp_path):
+    result = train(tiny(tmp_path / "run", test_samples=2))
+    run = Run(tmp_path / "run")
+    expected = evaluate(Workers(run.network(), 1), run.model.batch(small_test("bfs", "test").part(slice(2))))
+    assert (result.tests["bfs"].samples, result.score) == (2, pytest.approx(expected.score))
+
+
+def test_a_run_from_before_there_were_settings_for_the_test_is_read():
+    plain = tiny(Path("run")).resolved().plain()
+    del plain["test_samples"]
+    assert Settings.from_plain(plain).test_samples is None
 
 
 def test_the_best_network_is_the_earliest_that_did_best_in_validation(finished):

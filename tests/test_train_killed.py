@@ -47,7 +47,7 @@ AT_RANDOM = """
 kills, steps, rng = 0, 4, random.Random(0)
 
 def run(name):
-    return train(tiny(here / name, tasks=("bfs", "insertion_sort"), steps=steps))
+    return train(tiny(here / name, tasks=("bfs", "insertion_sort"), steps=steps, threads=2))
 
 def last_saved():
     state = here / "run" / "state.safetensors"

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 
-from rnar.benchmark.dm_clrs_step import memory
 from rnar.benchmark.flops import WITH_BACKWARD, Machine, forward_cost, sample_steps, synchronise
 from rnar.benchmark.reference import Reference
 from rnar.benchmark.report import Outside, Report, Series, Theirs
@@ -111,13 +110,15 @@ class Ours:
 
     @property
     def peak_memory(self) -> int:
-        return torch.cuda.max_memory_allocated(self.device) if self.device.type == "cuda" else memory()
+        return (
+            torch.cuda.max_memory_allocated(self.device) if self.device.type == "cuda" else self.workers.peak_memory()
+        )
 
 
 def measure(setting: Setting, reference: Reference | None = None, tell: Tell = lambda words: None) -> Report:
     """Measure a network of ours, and one of dm-clrs by turns with it.
 
-    The peak of memory is that of this process since it began, up to the last training step.
+    The peak of memory is that of this process, and of those that help it, up to the last training step.
     """
     tell("drawing batches")
     ours = Ours(setting)

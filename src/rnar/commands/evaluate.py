@@ -42,8 +42,8 @@ def evaluate(
 ) -> None:
     """Score the best networks of runs: the micro-F1 of the benchmark with a 95% interval, and exact matches.
 
-    By default on the official test set (n=64). Other sizes, and more samples, are drawn as that is drawn. Intervals
-    are of a bootstrap over samples: they tell how much the choice of samples matters, and nothing of other seeds.
+    By default on the official test set (n=64), or its first samples. Other sizes, and more samples, are drawn likewise.
+    Intervals are of a bootstrap over samples: they tell how much the choice of samples matters, and nothing of seeds.
 
     Args:
         runs: Folders of runs, or folders above them.
@@ -102,7 +102,9 @@ def writers(
 
 
 def sets_of(run: Run, sizes: tuple[int, ...], samples: int | None) -> list[ProblemSet]:
-    return [problems for task in run.settings.tasks for problems in problem_sets(task, sizes, samples)]
+    """By default as in the run's own test."""
+    count = run.settings.test_samples if samples is None and not sizes else samples
+    return [problems for task in run.settings.tasks for problems in problem_sets(task, sizes, count)]
 
 
 def note_of_one_size(sets: Iterable[list[ProblemSet]], sizes: tuple[int, ...]) -> None:

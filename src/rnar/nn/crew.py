@@ -58,6 +58,8 @@ class Crew:
         parameters = list(network.parameters())
         self.gradients = [seen_by_all([torch.zeros_like(p) for p in parameters]) for _ in range(count)]
         self._flags = [seen_by_all([torch.zeros(len(parameters), dtype=torch.bool)])[0] for _ in range(count)]
+        self.processes: list[int] = []
+        """their numbers"""
         self._ends: list[Connection] = []
         self._asked = 0
         context = mp.get_context("fork")
@@ -71,6 +73,7 @@ class Crew:
                 warnings.simplefilter("ignore", DeprecationWarning)
                 process.start()
             theirs.close()
+            self.processes.append(process.pid or 0)
         weakref.finalize(self, _dismiss, self._ends)
 
     def ask(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> None:

@@ -135,41 +135,47 @@ class _Blocks:
 
 
 class _PairMLP(torch.autograd.Function):
+    """Keeps what comes out; what lies between is made again more quickly than it is read from memory."""
+
     @staticmethod
     def forward(ctx: Any, *tensors: Tensor) -> Tensor:
         channels, weight, sender, receiver, layer, bias = inputs = [x.contiguous() for x in tensors]
         batch, nodes, others, _ = channels.shape
-        first = sender.new_empty(batch, nodes, others, sender.shape[2])
-        second = sender.new_empty(batch, nodes, others, len(layer))
-        c, w, s, r, _, b, x, y = _arrays(*inputs, first, second.view(batch, nodes * others, len(layer)))
+        size, width = weight.shape[1], len(layer)
+        found = sender.new_empty(batch, nodes, others, width)
         blocks, across = _Blocks(batch, nodes * others), layer.T
-        for k, of_first, of_second in zip(blocks.slices, blocks.rows(first), blocks.rows(second), strict=True):
-            loops.pair_messages(c[k], w, s[k], r[k], x[k])
-            torch.mm(of_first, across, out=of_second)
+        between, of_between = blocks.space(found, size)
+        c, w, s, r, _, b, y = _arrays(*inputs, found.view(batch, nodes * others, width))
+        (x,) = _arrays(between.view(-1, nodes, others, size))
+        for k, of_x, of_y in zip(blocks.slices, of_between, blocks.rows(found), strict=True):
+            loops.pair_messages(c[k], w, s[k], r[k], x[: k.stop - k.start])
+            torch.mm(of_x, across, out=of_y)
             loops.add_and_rectify(y[k], b)
-        ctx.save_for_backward(channels, weight, layer, first, second)
-        return second
+        ctx.save_for_backward(channels, weight, sender, receiver, layer, found)
+        return found
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
-        channels, weight, layer, first, second = ctx.saved_tensors
-        batch, nodes, others, size = first.shape
-        to_sender, to_receiver = first.new_zeros(batch, nodes, size), first.new_zeros(batch, others, size)
-        to_layer, to_bias = torch.zeros_like(layer), layer.new_zeros(len(layer))
-        to_channels, to_weight = torch.empty_like(channels), torch.zeros_like(weight)
+        channels, weight, sender, receiver, layer, found = ctx.saved_tensors
+        batch, nodes, others, width = found.shape
+        size, flat = weight.shape[1], (batch, nodes * others, width)
+        to_sender, to_receiver, to_layer = (torch.zeros_like(x) for x in (sender, receiver, layer))
+        to_channels, to_weight, to_bias = torch.empty_like(channels), torch.zeros_like(weight), layer.new_zeros(width)
         blocks = _Blocks(batch, nodes * others)
-        through, of_through = blocks.space(second, len(layer))
-        to_first, of_to_first = blocks.space(first, size)
-        flat = batch, nodes * others, len(layer)
-        g, c, w, x, y = _arrays(gradient.contiguous().view(flat), channels, weight, first, second.view(flat))
-        t, u = _arrays(through, to_first.view(-1, nodes, others, size))
+        (through, of_through), (between, of_between) = blocks.space(found, width), blocks.space(found, size)
+        to_between, of_to_between = blocks.space(found, size)
+        g, c, w, s, r, y, t = _arrays(
+            gradient.contiguous().view(flat), channels, weight, sender, receiver, found.view(flat), through
+        )
+        x, u = _arrays(between.view(-1, nodes, others, size), to_between.view(-1, nodes, others, size))
         to_c, to_w, to_s, to_r, to_b = _arrays(to_channels, to_weight, to_sender, to_receiver, to_bias)
-        for k, of_t, of_u, of_x in zip(blocks.slices, of_through, of_to_first, blocks.rows(first), strict=True):
-            count = k.stop - k.start
-            loops.rectify_backward(g[k], y[k], t[:count], to_b)
+        for k, of_t, of_x, of_u in zip(blocks.slices, of_through, of_between, of_to_between, strict=True):
+            n = k.stop - k.start
+            loops.pair_messages(c[k], w, s[k], r[k], x[:n])
+            loops.rectify_backward(g[k], y[k], t[:n], to_b)
             torch.mm(of_t, layer, out=of_u)
             to_layer.addmm_(of_t.T, of_x)
-            loops.pair_messages_backward(u[:count], c[k], w, x[k], to_c[k], to_w, to_s[k], to_r[k])
+            loops.pair_messages_backward(u[:n], c[k], w, x[:n], to_c[k], to_w, to_s[k], to_r[k])
         return to_channels, to_weight, to_sender, to_receiver, to_layer, to_bias
 
 

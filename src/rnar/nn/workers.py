@@ -18,10 +18,10 @@ from torch import Tensor
 
 from rnar.clrs.batch import Batch
 from rnar.nn import crew
-from rnar.nn.memory import keep_freed_memory
+from rnar.nn.memory import keep_freed_memory, peak_memory
 from rnar.nn.reasoner import Reasoner
 
-MEMORY = 1 << 30
+MEMORY = 3 << 28
 """bytes that all cores together may spend on keeping what would else be computed twice"""
 
 
@@ -96,6 +96,10 @@ class Workers:
             for name, count in counts.items()
             if any(name in each for each in found)
         }
+
+    def peak_memory(self) -> int:
+        """The most bytes that all processes have had in memory so far."""
+        return peak_memory(self._crew.processes if self._crew else ())
 
     def _in_threads(self, shares: list[Share]) -> list[dict[str, float]]:
         def work(k: int) -> dict[str, float]:

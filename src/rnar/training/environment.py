@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import platform
 import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from rnar.nn.workers import Workers
 from rnar.training.settings import Device
 
 
@@ -51,13 +51,9 @@ def chosen_device(name: Device, number: int = 0) -> torch.device:
     return torch.device(name, number) if name == "cuda" else torch.device(name)
 
 
-def peak_memory(device: torch.device) -> float:
-    """The most that this process has had at once so far, in megabytes: of the GPU's memory if it computes on one."""
+def peak_memory(workers: Workers) -> float:
+    """The most that a network's workers have had at once, in megabytes: of the GPU's memory if they are on one."""
+    device = next(workers.reasoner.parameters()).device
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 1e6
-    if sys.platform == "win32":
-        return 0.0
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6  # bytes there, kilobytes elsewhere
+    return workers.peak_memory() / 1e6

@@ -49,4 +49,3 @@ def unpack(content: bytes, name: Path) -> tuple[dict[str, Tensor], dict[str, Any
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         said = f"it has no {error}" if isinstance(error, KeyError) else str(error).split("\n")[0]
         raise ValueError(f"{name} is damaged or not of a run ({said}); move it away, and it is made anew") from None
-

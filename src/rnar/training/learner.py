@@ -97,7 +97,7 @@ class Learner:
     def _report(self, score: float, scores: dict[str, float]) -> dict[str, Any]:
         """A line of the metrics: losses are means over the steps since the last one."""
         assert self.best is not None
-        self.memory_mb = max(self.memory_mb, peak_memory(self.team.device))
+        self.memory_mb = max(self.memory_mb, peak_memory(self.workers))
         losses = {task: {name: x / self._summed for name, x in sums.items()} for task, sums in self._sums.items()}
         line = dict(
             step=self.step,

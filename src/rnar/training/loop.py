@@ -114,7 +114,8 @@ def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
     try:
         for task in settings.tasks:
             told, view = watch.testing(task), learner.model.batch
-            tests[task] = Tested.of(evaluate(learner.workers, official(task, "test"), progress=told, view=view))
+            samples = official(task, "test").part(slice(settings.test_samples))
+            tests[task] = Tested.of(evaluate(learner.workers, samples, progress=told, view=view))
     except (KeyboardInterrupt, SystemExit):
         watch.stopped(learner.step)
         raise
@@ -127,7 +128,7 @@ def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
         parameters=learner.parameters,
         seconds=round(learner.seconds, 3),
         test_seconds=round(time.perf_counter() - start, 3),
-        memory_mb=round(max(learner.memory_mb, peak_memory(learner.team.device)), 1),
+        memory_mb=round(max(learner.memory_mb, peak_memory(learner.workers)), 1),
     )
     folder.finish(result)
     return result
