@@ -15,6 +15,7 @@ SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 @pytest.mark.parametrize("code", SNIPPETS, ids=range(len(SNIPPETS)))
 def test_a_snippet_runs_and_prints_what_its_comments_say(code, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("rnar.clrs.registry.ALGORITHMS", dict(ALGORITHMS))  # what a snippet adds is its own
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "snippet.py"  # what is compiled must stand in a file
     path.write_text(code)
     exec(compile(code, str(path), "exec"), {"__name__": "snippet"})

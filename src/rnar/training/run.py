@@ -13,7 +13,7 @@ from rnar.models import Model
 from rnar.nn.reasoner import Reasoner
 from rnar.training.files import read_json, unpack
 from rnar.training.result import Result
-from rnar.training.settings import IDENTITY, Settings
+from rnar.training.settings import IDENTITY, LATER, Settings
 
 CONFIG, METRICS, STATE, BEST, RESULT = (
     "config.json", "metrics.jsonl", "state.safetensors", "best.safetensors", "result.json"
@@ -61,7 +61,8 @@ class Run:
 def read_config(path: Path) -> dict[str, Any]:
     config = read_json(path / CONFIG, "settings", "data", "environments")
     settings = config["settings"]
-    missing = [name for name in IDENTITY if not isinstance(settings, dict) or name not in settings]
+    needed = [name for name in IDENTITY if name not in LATER]
+    missing = [name for name in needed if not isinstance(settings, dict) or name not in settings]
     if missing:
         raise ValueError(f"{path / CONFIG} is damaged or not of a run: its settings do not have {missing[0]}")
     return config

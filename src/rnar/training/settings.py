@@ -141,14 +141,14 @@ class Settings:
     @staticmethod
     def from_plain(plain: dict[str, Any], model: Model | None = None) -> Settings:
         """The inverse of `plain`; `model` if it cannot be found by its name."""
-        values = {name: plain[name] for name in IDENTITY if name in plain or name not in _LATER}
+        values = {name: plain[name] for name in IDENTITY if name in plain or name not in LATER}
         values["clip"] = math.inf if values["clip"] is None else values["clip"]
         if model is None and ":" not in plain["model"] and plain["model"] not in MODELS:
             raise ValueError(f"there is no model {plain['model']!r} here; give it as well: Run(path, model)")
         return Settings(**{**values, "model": model or plain["model"]})
 
 
-_LATER = ("test_samples",)  # settings that older runs do not have
+LATER = ("test_samples",)  # settings that older runs do not have
 _NOT_IDENTITY = ("folder", "device", "threads", "tensorboard")
 IDENTITY = tuple(field.name for field in fields(Settings) if field.name not in _NOT_IDENTITY)
 
