@@ -135,7 +135,7 @@ def test_numbers_follow_from_what_was_measured():
     assert theirs.flops_per_second is None
     found = ratio(theirs, ours)
     assert (found.of_medians, found.lowest, found.highest) == (8 / 2, 8 / 4, 8 / 1)
-    assert Outside(data=0.1, update=0.3).share(step=4.0) == pytest.approx(0.1)
+    assert Outside(data=0.1, update=0.5, all=1.0).share(step=4.5) == pytest.approx(0.2)
 
 
 def test_the_file_has_all_numbers_and_they_fit_together(run, tmp_path):
@@ -159,7 +159,8 @@ def test_the_file_has_all_numbers_and_they_fit_together(run, tmp_path):
         assert step["sample_steps_per_second"] == pytest.approx(median(rates))
         assert step["share_of_machine"] == pytest.approx(step["flops_per_second"] / found["machine"])
     outside = found["outside"]
-    assert outside["share"] == pytest.approx((outside["data"] + outside["update"]) / found["training"]["median"])
+    step = found["training"]["median"] - outside["update"] + outside["all"]
+    assert 0 < outside["all"] and outside["share"] == pytest.approx(outside["all"] / step)
     assert found["sizes"] == {"n": 4, "batch": 2, "size": 8, "threads": 1}
     assert found["parameters"] == sum(parameter.numel() for parameter in network.parameters())
     assert 50e6 < found["peak_memory"] < 1e12

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from rnar.benchmark.flops import WITH_BACKWARD, Machine, forward_cost, sample_steps, synchronise
+from rnar.benchmark.loop import seconds_besides
 from rnar.benchmark.reference import Reference
 from rnar.benchmark.report import Outside, Report, Series, Theirs
 from rnar.clrs import Stream
@@ -104,9 +105,8 @@ class Ours:
         evaluate(self.workers, self.batches[k], seed=k)
         return time.perf_counter() - start
 
-    @property
-    def outside(self) -> Outside:
-        return Outside(median(self.seconds_to_draw[1:]), median(self.seconds_to_update[1:]))
+    def outside(self, besides: float) -> Outside:
+        return Outside(median(self.seconds_to_draw[1:]), median(self.seconds_to_update[1:]), besides)
 
     @property
     def peak_memory(self) -> int:
@@ -127,6 +127,8 @@ def measure(setting: Setting, reference: Reference | None = None, tell: Tell = l
     training, their_training = turns.take("training", ours.train, reference and reference.train)
     peak, their_peak = ours.peak_memory, reference.memory() if reference else 0
     evaluation, their_evaluation = turns.take("evaluation", ours.evaluate, reference and reference.evaluate)
+    tell("training in a scratch folder")
+    besides = seconds_besides(setting.task, setting.model, **setting.sizes, device=setting.device, steps=setting.rounds)
     tell("counting products")
     cost = forward_cost(ours.reasoner, ours.batches[0])
     flops = [cost.of(batch) for batch in ours.batches[1:]]
@@ -141,7 +143,7 @@ def measure(setting: Setting, reference: Reference | None = None, tell: Tell = l
         parameters=sum(parameter.numel() for parameter in ours.reasoner.parameters()),
         training=Series(training, steps, [WITH_BACKWARD * count for count in flops]),
         evaluation=Series(evaluation, steps, flops),
-        outside=ours.outside,
+        outside=ours.outside(besides),
         peak_memory=peak,
         machine=machine.best,
         versions=versions(),

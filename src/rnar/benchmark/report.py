@@ -43,16 +43,18 @@ class Series:
 
 @dataclass(frozen=True)
 class Outside:
-    """What a training step costs outside the model, as medians in seconds."""
+    """What a training step costs outside the model, in seconds."""
 
     data: float
-    """to draw a batch"""
+    """to draw a batch, which is done in the background"""
     update: float
     """to clip the gradients and to use them"""
+    all: float
+    """of the real loop, all but gradients and validation: data, update, log, display, saving"""
 
     def share(self, step: float) -> float:
-        """Of a training step of so many seconds, which contains the update already and no drawing."""
-        return (self.data + self.update) / step
+        """Of a training step of so many seconds, which contains the update already, and of the rest nothing."""
+        return self.all / (step - self.update + self.all)
 
 
 @dataclass(frozen=True)

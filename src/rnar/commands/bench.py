@@ -104,8 +104,9 @@ def page(report: Report) -> Iterator[RenderableType]:
     yield table(report)
     step, outside, theirs = report.training.median, report.outside, report.dm_clrs
     yield (
-        f"\nOutside the model {outside.share(step):.1%} of a training step: {outside.data / step:.1%} to draw a batch, "
-        f"{outside.update / step:.1%} to clip gradients and update weights."
+        f"\nOutside the model {outside.share(step):.1%} of a training step, log, display and saving included; of it "
+        f"{outside.update / step:.1%} to clip gradients and update weights. Drawing a batch takes "
+        f"{outside.data / step:.1%}, in the background."
     )
     yield f"Matrix products alone reach {report.machine / 1e9:.0f} GFLOP/s on this machine."
     yield f"Peak memory {gigabytes(report.peak_memory)}" + (

@@ -53,7 +53,7 @@ def _train(settings: Settings, team: Team, watch: Watch) -> Result | None:
         about = learner.step, learner.parameters, str(team.device), team.threads * team.world
         watch.began(Beginning(settings, settings.path, *about, changes))
         with stopping_politely() as stop, _small_operations():
-            _loop(learner, folder, watch, stop)
+            learn(learner, folder, watch, stop)
         if learner.step < (settings.steps or 0):
             raise KeyboardInterrupt
         return _test(learner, folder, watch) if folder else None
@@ -83,7 +83,8 @@ def _plans_ahead(processor: Processor) -> bool:
     return type(processor).progress is not Processor.progress
 
 
-def _loop(learner: Learner, folder: Folder | None, watch: Watch, stop: Stop) -> None:
+def learn(learner: Learner, folder: Folder | None, watch: Watch, stop: Stop) -> None:
+    """Step after step, to the last one or until somebody asks to stop."""
     steps, every, stopping = learner.settings.steps or 0, learner.settings.validate_every, False
     if folder and learner.best is None:  # the network that has learned nothing is the first to beat
         _report(learner, folder, watch)
