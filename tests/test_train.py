@@ -46,6 +46,16 @@ def finished(tmp_path_factory):
     return Run(folder), result
 
 
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """What a small run leaves behind if nothing goes wrong."""
+    folder = tmp_path_factory.mktemp("train") / "uninterrupted"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "official", small_test)
+        train(tiny(folder))
+    return contents(folder)
+
+
 # ---- settings
 
 
@@ -414,11 +424,10 @@ def test_two_processes_do_not_train_in_one_folder(small, tmp_path):
 
 
 @pytest.mark.parametrize("which", range(2, 9))
-def test_a_full_disk_leaves_the_last_good_state(small, tmp_path, monkeypatch, which):
+def test_a_full_disk_leaves_the_last_good_state(small, uninterrupted, tmp_path, monkeypatch, which):
     """Whichever file is being written when it happens."""
     monkeypatch.setattr(training_folder, "SAVE_EVERY", 0.0)
     monkeypatch.setattr(training_folder, "SAVE_SHARE", math.inf)
-    train(tiny(tmp_path / "never"))
     written, fsync = [], os.fsync
 
     def full(number: int) -> None:
@@ -434,7 +443,7 @@ def test_a_full_disk_leaves_the_last_good_state(small, tmp_path, monkeypatch, wh
     assert Path(caught.value.filename).parent == tmp_path / "run"
     assert not list((tmp_path / "run").glob(".*.partial"))
     train(tiny(tmp_path / "run"))
-    assert contents(tmp_path / "run") == contents(tmp_path / "never")
+    assert contents(tmp_path / "run") == uninterrupted
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs a user whom permissions bind")
@@ -453,7 +462,7 @@ def test_gradients_that_are_no_numbers_end_training_before_the_weights_are_spoil
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_step_saves_and_the_same_call_goes_on(small, tmp_path, number):
+def test_a_signal_ends_the_step_saves_and_the_same_call_goes_on(small, uninterrupted, tmp_path, number):
     class Impatient(Watch):
         stopped_at: int | None = None
 
@@ -467,7 +476,6 @@ def test_a_signal_ends_the_step_saves_and_the_same_call_goes_on(small, tmp_path,
     def terminated(*_: object) -> None:
         raise KeyboardInterrupt
 
-    train(tiny(tmp_path / "never"))
     watch, before = Impatient(), signal.signal(signal.SIGTERM, terminated)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -478,7 +486,7 @@ def test_a_signal_ends_the_step_saves_and_the_same_call_goes_on(small, tmp_path,
     assert watch.stopped_at == 4  # the step at hand was finished first
     assert not (tmp_path / "run" / "result.json").exists()
     train(tiny(tmp_path / "run"))
-    assert contents(tmp_path / "run") == contents(tmp_path / "never")
+    assert contents(tmp_path / "run") == uninterrupted
 
 
 def test_training_in_a_thread_leaves_signals_alone(small, tmp_path):
