@@ -171,7 +171,7 @@ def test_what_is_no_run_is_refused(run, tmp_path):
 def test_fewer_samples_than_the_official_set_has_are_its_first():
     few, all_of_them = problem_set("bfs", None, 3), rnar.clrs.official("bfs", "test")
     (batch,) = few.batches()
-    assert few.official and str(few) == "the first of the official ones" and batch.size == 3
+    assert few.official and str(few) == "the first 3 of the official test set" and batch.size == 3
     assert all((x == all_of_them.inputs[name][:3]).all() for name, x in batch.inputs.items())
     assert not problem_set("bfs", 64, 33).official and problem_set("bfs", 64, 32) == problem_set("bfs")
 

@@ -29,7 +29,9 @@ COMMANDS = {
     "data export": Command("rnar.commands.data_export:export", "write an official set, or one of your own, to a file"),
     "data check": Command("rnar.commands.data_check:check", "regenerate the official sets and compare their digests"),
     "train": Command("rnar.commands.train:train", "learn a task, or several; go on where a run ended"),
+    "sweep": Command("rnar.commands.sweep:sweep", "many runs: tasks x models x seeds, here or on a Ray cluster"),
     "evaluate": Command("rnar.commands.evaluate:evaluate", "how good the networks of runs are, at any size"),
+    "report": Command("rnar.commands.report:report", "runs in tables and figures, beside the paper's numbers"),
     "models": Command("rnar.commands.models:models", "the models: what each computes, whose it is, where it differs"),
     "bench": Command("rnar.commands.bench:bench", "how fast a network is on this machine, and against dm-clrs"),
 }

@@ -20,7 +20,7 @@ from rnar.evaluation.figure import FORMATS
 from rnar.evaluation.figure import figure as drawn
 from rnar.evaluation.files import as_csv, as_json
 from rnar.evaluation.runs import Outcome, evaluated, runs_in
-from rnar.evaluation.sets import SEED, ProblemSet, has_one_size, problem_sets
+from rnar.evaluation.sets import ProblemSet, has_one_size, problem_sets
 from rnar.training.environment import chosen_device
 from rnar.training.run import Run
 from rnar.training.settings import Device
@@ -140,11 +140,10 @@ def rows(outcome: Outcome) -> Iterator[Sequence[str | Text]]:
 
 def caption(outcomes: Sequence[Outcome]) -> Text:
     """What the numbers are, and what the problems."""
-    found: dict[bool, dict[int, None]] = {}
+    found: dict[str, dict[int, None]] = {}
     for outcome in outcomes:
-        found.setdefault(outcome.problems.official, {})[outcome.problems.n] = None
-    kinds = {True: "the official test set", False: f"drawn as that of n=64 is, with seed {SEED}"}
-    said = [f"{kinds[kind]}: n={', '.join(map(str, sorted(sizes)))}" for kind, sizes in found.items()]
+        found.setdefault(str(outcome.problems), {})[outcome.problems.n] = None
+    said = [f"{kind}: n={', '.join(map(str, sorted(sizes)))}" for kind, sizes in found.items()]
     return Text(f"In percent. Problems: {'; '.join(said)}.", "dim")
 
 

@@ -28,7 +28,7 @@ Panel = Callable[[Axes], None]
 def figure(outcomes: Sequence[Outcome], format: str) -> bytes:
     """A panel for each task; with hints, one more for each run and task, of the largest size."""
     panels = [_scores(some) for some in _by_task(outcomes).values()]
-    panels += [_hints(outcome) for outcome in _largest(outcomes) if outcome.evaluation.hints]
+    panels += [hints_along_steps(outcome) for outcome in _largest(outcomes) if outcome.evaluation.hints]
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     page = Figure(figsize=(WIDTH * columns, HEIGHT * rows), dpi=DOTS, layout="constrained")
@@ -92,7 +92,7 @@ def _scores(outcomes: list[Outcome]) -> Panel:
     return draw
 
 
-def _hints(outcome: Outcome) -> Panel:
+def hints_along_steps(outcome: Outcome) -> Panel:
     """How well each hint of a run is predicted along the steps. Numbers, which have errors only, are left out."""
 
     def draw(axes: Axes) -> None:

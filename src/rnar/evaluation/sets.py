@@ -41,8 +41,9 @@ class ProblemSet(NamedTuple):
 
     def __str__(self) -> str:
         if not self.official:
-            return f"drawn with seed {self.seed}"
-        return "official" if self.samples == size_of(self.task, "test").samples else "the first of the official ones"
+            return f"drawn as that of n=64 is, with seed {self.seed}"
+        whole = self.samples == size_of(self.task, "test").samples
+        return "the official test set" if whole else f"the first {self.samples} of the official test set"
 
 
 def at_once(n: int) -> int:

@@ -1,0 +1,1 @@
+"""Runs in tables and figures, beside the numbers that were published."""

@@ -1,0 +1,128 @@
+"""Rows of the run folders that training has left."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from rnar.report.rows import Row, once, settings_text
+from rnar.report.store import FILE, read_rows
+from rnar.training.result import Result
+from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_result
+
+Tell = Callable[[str], None]
+DIGITS = 6  # of a score
+
+
+def gather(paths: Iterable[Path], tell: Tell) -> list[Row]:
+    """All runs in these folders, below them, and in these CSV files, each once. What cannot be read is told."""
+    return once([row for path in paths for row in _rows_at(path, tell)], tell)
+
+
+def _rows_at(path: Path, tell: Tell) -> list[Row]:
+    if path.is_dir():
+        folders = sorted(config.parent for config in path.rglob(CONFIG))
+        if not folders and (path / FILE).is_file():
+            return read_rows(path / FILE, tell)
+        rows = [row for folder in folders for row in readable_rows(folder, tell)]
+        if not rows:
+            unreadable = " that can be read" if folders else ""
+            raise ValueError(f"there is no run{unreadable} in {path} or below; `rnar train` makes one")
+        return rows
+    if not path.exists():
+        raise ValueError(f"there is no {path}; name folders with runs, or CSV files that --export wrote")
+    return read_rows(path, tell)
+
+
+def readable_rows(folder: Path, tell: Tell) -> list[Row]:
+    """None, if a file of the run is damaged."""
+    try:
+        return list(rows_of(folder))
+    except (ValueError, OSError) as error:
+        tell(f"{folder} is left out: {error}")
+    except (KeyError, TypeError, AttributeError, IndexError) as error:  # JSON of another form
+        tell(f"{folder} is left out: its files are damaged ({type(error).__name__}: {error})")
+    return []
+
+
+def rows_of(folder: Path) -> Iterator[Row]:
+    """A row for each task. A run that was finished before it was taken further has those of its end then, too."""
+    config, lines = read_config(folder), metrics(folder)
+    result = read_result(folder / RESULT)
+    if result is None:
+        for path in sorted(folder.glob("result-*.json"), key=_number):
+            yield from _rows(folder, config, lines, read_result(path))
+    yield from _rows(folder, config, lines, result)
+
+
+def _number(path: Path) -> int:
+    return int("".join(re.findall(r"\d", path.stem)) or 0)
+
+
+def metrics(folder: Path) -> list[dict[str, Any]]:
+    """What was reported while the run learned; a last line that is not whole yet does not count."""
+    path = folder / METRICS
+    content = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
+    try:
+        lines = [json.loads(line) for line in content if line.endswith(b"\n")]
+        right = all(isinstance(line["step"], int) and isinstance(line["validations"], dict) for line in lines)
+    except (ValueError, KeyError, TypeError):
+        right, lines = False, []
+    if not right:
+        raise ValueError(f"{path} is damaged: a line in it is no report of a step")
+    return lines
+
+
+def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], result: Result | None) -> Iterator[Row]:
+    settings, environments = config["settings"], config["environments"]
+    if result is not None:
+        lines = [line for line in lines if line["step"] <= result.steps]
+    last = lines[-1] if lines else {}
+    best_step = result.best_step if result else last.get("best_step")
+    best = next((line for line in lines if line["step"] == best_step), {})
+    seconds, memory = (result.seconds, result.memory_mb) if result else (last.get("seconds"), last.get("memory_mb"))
+    for task in settings["tasks"]:
+        test = result.tests[task] if result else None
+        validation = best.get("validations", {}).get(task)
+        if validation is None and result and len(settings["tasks"]) == 1:
+            validation = result.validation
+        yield Row(
+            task=task,
+            model=settings["model"],
+            seed=settings["seed"],
+            finished=result is not None,
+            steps=result.steps if result else last.get("step", 0),
+            planned=result.steps if result else settings["steps"],
+            validation=_rounded(validation),
+            validation_step=best_step,
+            last_validation=_rounded(last.get("validations", {}).get(task)),
+            test_n64=_rounded(test.score) if test else None,
+            test_samples=test.samples if test else None,
+            test_low=_rounded(test.interval[0]) if test else None,
+            test_high=_rounded(test.interval[1]) if test else None,
+            minutes=None if seconds is None else round(seconds / 60, 2),
+            memory_mb=memory,
+            parameters=result.parameters if result else None,
+            device=_each(environments, "device"),
+            threads=_threads(environments[-1]),
+            commit=_each(environments, "commit"),
+            settings=settings_text(settings),
+            path=folder,
+        )
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, DIGITS)
+
+
+def _each(environments: list[dict[str, Any]], name: str) -> str:
+    """Of all the environments in which a run was, in their order."""
+    return " then ".join(dict.fromkeys(str(each[name]) for each in environments if each.get(name) is not None))
+
+
+def _threads(environment: dict[str, Any]) -> int | None:
+    threads = environment.get("threads")
+    return None if threads is None else threads * environment.get("processes", 1)

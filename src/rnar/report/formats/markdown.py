@@ -1,0 +1,35 @@
+"""A page in Markdown, as GitHub shows it. It has no colours: differences have their signs."""
+
+from __future__ import annotations
+
+import re
+
+from rnar.report.page import Cell, Page
+
+
+def render(page: Page) -> str:
+    """Without the title, for a document has headings of its own."""
+    columns = len(page.head)
+    rule = ["---"] * page.left + ["---:"] * (columns - page.left)
+    lines = [_line([escaped(head.replace("\n", " ")) for head in page.head]), _line(rule)]
+    lines += [_line(list(map(text, row))) for row in page.rows]
+    notes = [f"<sup>{letter}</sup> {escaped(note)}" for letter, note in page.notes]
+    return "\n".join([*lines, "", *(["; ".join(notes) + ".", ""] if notes else []), escaped(" ".join(page.about)), ""])
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def text(cell: Cell) -> str:
+    found = escaped(cell.text)
+    if cell.beats:
+        found = f"<u>{found}</u>"
+    if cell.best:
+        found = f"**{found}**"
+    spread = f" ± {cell.spread}" if cell.spread else ""
+    return found + spread + (f" <sup>{cell.marks}</sup>" if cell.marks else "")
+
+
+def escaped(words: str) -> str:
+    return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", words)

@@ -1,0 +1,115 @@
+"""All that was run, each task and model in a line, with the number that the paper has of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from statistics import mean
+
+from rnar.report.groups import Group, Groups
+from rnar.report.page import DASH, EMPTY, Cell, Page, difference, number
+from rnar.report.published import AVERAGE, TASKS, mean_of_categories, mean_of_tasks, numbers, published
+from rnar.report.rows import Row
+
+HEAD = ["task", "model", "seeds ×\nsteps", "test\nn = 64", "paper\nn = 64", "test −\npaper", "valid.\nn = 16"]
+COST = ["min.\na run", "GB"]
+TEST, PAPER = 3, 4
+ABOUT = [
+    "Scores are micro-F1 in percent. Test: the official set, mean over seeds ± its standard error, which one seed does "
+    "not have. Validation: of the tested network; of an unfinished run the last. Minutes: of training. GB: the most at "
+    "once. Bold: the best of a task. A dash: not run, not finished, or not published."
+]
+
+
+def listing(groups: Groups) -> Page:
+    """A line for each task, model and settings; unfinished runs have lines of their own."""
+    page = Page("Results", HEAD + COST, left=2, about=ABOUT)
+    for task in dict.fromkeys(task for task, _ in groups):
+        rows = []
+        for (_, model), some in ((key, some) for key, some in groups.items() if key[0] == task):
+            for group in some:
+                if group.score is not None:
+                    rows.append(_finished(page, task, model, group))
+                rows += [_unfinished(page, row, group) for row in group.unfinished]
+        page.rows += _best(rows)
+    page.rule()
+    learned = [model for (_, model), some in groups.items() if some[0].score is not None]
+    for model in dict.fromkeys(learned):
+        if learned.count(model) > 1:  # of one task there is no average
+            _averages(page, model, groups)
+    return page
+
+
+def _finished(page: Page, task: str, model: str, group: Group) -> list[Cell]:
+    theirs, rows = published(model, task), group.finished
+    spread = "" if group.error is None else f"{group.error:.2f}"
+    return [
+        Cell(TASKS.get(task, task)),
+        Cell(model),
+        Cell(f"{len(rows)} × {group.planned}", tone="quiet"),
+        Cell(f"{group.score:.2f}", spread, marks=_marks(page, group, rows)),
+        _paper(page, model, task),
+        difference(group.score, theirs.mean if theirs else None),
+        number(_mean(row.validation for row in rows)),
+        *_cost(rows),
+    ]
+
+
+def _unfinished(page: Page, row: Row, group: Group) -> list[Cell]:
+    return [
+        Cell(TASKS.get(row.task, row.task)),
+        Cell(row.model),
+        Cell(f"{row.steps} of {row.planned}", tone="quiet"),
+        replace(DASH, marks=_marks(page, group, [row], f"seed {row.seed} is not finished")),
+        _paper(page, row.model, row.task),
+        DASH,
+        number(_mean([row.last_validation])),
+        *_cost([row]),
+    ]
+
+
+def _marks(page: Page, group: Group, rows: list[Row], more: str = "") -> str:
+    return page.notes.marks(more, group.unusual, *dict.fromkeys(row.note for row in rows))
+
+
+def _paper(page: Page, model: str, task: str) -> Cell:
+    theirs = published(model, task)
+    return Cell(f"{theirs.mean:.2f}", theirs.spread, marks=page.notes.mark(theirs.note)) if theirs else DASH
+
+
+def _cost(rows: list[Row]) -> list[Cell]:
+    minutes = [row.minutes for row in rows if row.minutes is not None]
+    memory = [row.memory_mb for row in rows if row.memory_mb is not None]
+    return [
+        Cell(f"{mean(minutes):.{0 if mean(minutes) >= 10 else 1}f}") if minutes else DASH,
+        Cell(f"{max(memory) / 1000:.1f}") if memory else DASH,
+    ]
+
+
+def _mean(scores: Iterable[float | None]) -> float | None:
+    known = [100 * score for score in scores if score is not None]
+    return mean(known) if known else None
+
+
+def _best(rows: list[list[Cell]]) -> list[list[Cell]]:
+    """The same with the highest score of the task marked, ours or the paper's."""
+    scores = [float(row[k].text) for row in rows for k in (TEST, PAPER) if row[k].text != DASH.text]
+    for row in rows:
+        for k in (TEST, PAPER):
+            row[k] = replace(row[k], best=row[k].text != DASH.text and float(row[k].text) == max(scores))
+    return rows
+
+
+def _averages(page: Page, model: str, groups: Groups) -> None:
+    """Over all 30 tasks, if all were run."""
+    scores = {task: groups[task, model][0].score for task in TASKS if (task, model) in groups}
+    ours = {task: score for task, score in scores.items() if score is not None}
+    theirs = {task: found.mean for task in TASKS if (found := published(model, task))}
+    printed = numbers().get((2, model, AVERAGE))
+    for title, average in (("Average, 30 tasks", mean_of_tasks), ("Average, 8 categories", mean_of_categories)):
+        own = average(ours) if len(ours) == len(TASKS) else None
+        paper = average(theirs) if len(theirs) == len(TASKS) else None
+        if printed and average is mean_of_tasks:
+            paper = printed.mean
+        done = Cell(f"{len(ours)} of {len(TASKS)}", tone="quiet")
+        page.add(Cell(title), Cell(model), done, number(own), number(paper), difference(own, paper), *[EMPTY] * 3)

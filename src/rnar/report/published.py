@@ -1,0 +1,139 @@
+"""The numbers of the paper (Xu and Veličković, 2024), Tables 1 to 4, every cell as it is printed there.
+
+The paper does not say what its ± are. Those of Triplet-GMPNN are standard errors in the papers they are taken from:
+of Ibarz et al. (2022) over ten seeds, or of Bevilacqua et al. (2023) over three, task by task as `source` has it.
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from rnar.clrs import find
+
+BASELINE, MAIN = "triplet-gmpnn", "rnar"
+AVERAGE = "average"
+"""in place of a task: the mean over tasks as the paper prints it"""
+
+MODELS = {
+    "triplet-gmpnn": "Triplet-GMPNN",
+    "rt": "RT",
+    "g-forgetnet": "G-ForgetNet",
+    "rnar": "RNAR",
+    "rnar-mpnn": "RNAR-MPNN",
+    "rnar-nope": "RNAR-NoPE",
+    "rnar-janossy-1": "RNAR-Janossy-1",
+    "rnar-janossy-2": "RNAR-Janossy-2",
+    "rnar-janossy-3": "RNAR-Janossy-3",
+}
+"""what the paper calls them"""
+
+TASKS = {
+    "activity_selector": "Activity Selector",
+    "articulation_points": "Articulation Points",
+    "bellman_ford": "Bellman-Ford",
+    "bfs": "BFS",
+    "binary_search": "Binary Search",
+    "bridges": "Bridges",
+    "bubble_sort": "Bubble Sort",
+    "dag_shortest_paths": "DAG Shortest Paths",
+    "dfs": "DFS",
+    "dijkstra": "Dijkstra",
+    "find_maximum_subarray_kadane": "Find Max. Subarray",
+    "floyd_warshall": "Floyd-Warshall",
+    "graham_scan": "Graham Scan",
+    "heapsort": "Heapsort",
+    "insertion_sort": "Insertion Sort",
+    "jarvis_march": "Jarvis' March",
+    "kmp_matcher": "Knuth-Morris-Pratt",
+    "lcs_length": "LCS Length",
+    "matrix_chain_order": "Matrix Chain Order",
+    "minimum": "Minimum",
+    "mst_kruskal": "MST-Kruskal",
+    "mst_prim": "MST-Prim",
+    "naive_string_matcher": "Naïve String Matcher",
+    "optimal_bst": "Optimal BST",
+    "quickselect": "Quickselect",
+    "quicksort": "Quicksort",
+    "segments_intersect": "Segments Intersect",
+    "strongly_connected_components": "SCC",
+    "task_scheduling": "Task Scheduling",
+    "topological_sort": "Topological Sort",
+}
+"""what the paper calls them, in its order"""
+
+TITLES = {
+    1: "sequential algorithms",
+    2: "all algorithms",
+    3: "without triplets and gate (RNAR-MPNN), without positions (RNAR-NoPE)",
+    4: "random orders (RNAR-Janossy-k)",
+}
+HOME = {**dict.fromkeys(MODELS, 2), "rnar-mpnn": 3, "rnar-nope": 3, **{f"rnar-janossy-{k}": 4 for k in (1, 2, 3)}}
+"""the table where most of a model's numbers are"""
+
+GRAPHS = ("graph traversal", "shortest paths", "spanning trees")  # one category of the benchmark, three chapters here
+
+
+class Number(NamedTuple):
+    """A cell of a table, in percent."""
+
+    table: int
+    model: str
+    task: str
+    mean: float
+    spread: str
+    """as printed; empty where there is none"""
+    source: str
+    """whose measurement it is"""
+    note: str
+
+
+@cache
+def numbers() -> dict[tuple[int, str, str], Number]:
+    """All cells, by table, model and task."""
+    with (files("rnar.report") / "published.csv").open(encoding="utf-8") as file:
+        found = [Number(**{**row, "table": int(row["table"]), "mean": float(row["mean"])})
+                 for row in csv.DictReader(file)]  # fmt: skip
+    return {(number.table, number.model, number.task): number for number in found}
+
+
+def models_of(table: int) -> list[str]:
+    """In the order of the table's columns."""
+    return list(dict.fromkeys(model for number, model, _ in numbers() if number == table))
+
+
+def tasks_of(table: int) -> list[str]:
+    """In the order of the table's rows."""
+    return list(dict.fromkeys(task for number, _, task in numbers() if number == table and task != AVERAGE))
+
+
+def published(model: str, task: str) -> Number | None:
+    """The number of the table where the model is at home.
+
+    Those of RNAR-MPNN that are missing there stand in Table 2, as what RNAR was where it ran out of memory.
+    """
+    found = numbers().get((HOME.get(model, 0), model, task))
+    if found is None and model == "rnar-mpnn":
+        return numbers().get((2, MAIN, task))
+    return found
+
+
+def category(task: str) -> str:
+    """Which of the benchmark's eight categories a task is of."""
+    chapter = find(task).chapter
+    return "graphs" if chapter in GRAPHS else chapter
+
+
+def mean_of_tasks(scores: dict[str, float]) -> float:
+    """Every task counts the same."""
+    return sum(scores.values()) / len(scores)
+
+
+def mean_of_categories(scores: dict[str, float]) -> float:
+    """Every category counts the same, however many tasks it has."""
+    groups: dict[str, list[float]] = {}
+    for task, score in scores.items():
+        groups.setdefault(category(task), []).append(score)
+    return sum(sum(group) / len(group) for group in groups.values()) / len(groups)

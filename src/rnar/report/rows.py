@@ -1,0 +1,137 @@
+"""A run in a row: what came out of it, what it took, and what decided it. Runs are shared as a CSV of such rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rnar.models import MODELS
+from rnar.training.settings import IDENTITY, PROTOCOL, Settings
+
+APART = ("tasks", "model", "seed", "steps")  # settings that have columns of their own
+SIZE = 128  # of a model that is not known here
+
+
+class Key(NamedTuple):
+    """What makes a run the same run."""
+
+    task: str
+    model: str
+    seed: int
+    planned: int
+    settings: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One task of one run. Scores are fractions; None is what is not known, or not yet."""
+
+    task: str
+    model: str
+    seed: int
+    finished: bool
+    steps: int
+    """how many are done"""
+    planned: int
+    """how many it shall be"""
+    validation: float | None
+    """at n = 16, of the best network: the one that is tested"""
+    validation_step: int | None
+    """after how many steps it was best"""
+    last_validation: float | None
+    test_n64: float | None
+    test_samples: int | None
+    test_low: float | None
+    """the 95% interval, if other samples had been drawn"""
+    test_high: float | None
+    minutes: float | None
+    """of training, validation included"""
+    memory_mb: float | None
+    parameters: int | None
+    device: str
+    threads: int | None
+    """of all processes together"""
+    commit: str
+    settings: str
+    """all others that decide the result, as name=value"""
+    note: str = ""
+    """by hand; it stays when the row is written anew"""
+    path: Path | None = field(default=None, compare=False)
+    """the run's folder, if it is not from a CSV"""
+
+    @property
+    def key(self) -> Key:
+        return Key(self.task, self.model, self.seed, self.planned, self.settings)
+
+
+COLUMNS = tuple(each.name for each in fields(Row) if each.name != "path")
+
+
+def settings_text(settings: dict[str, Any]) -> str:
+    """The settings of a run that have no column of their own; those that are None, or that it does not know, are left
+    away, so that rows stay the same when a setting is added to the others."""
+    some = {name: settings[name] for name in IDENTITY if name not in APART and settings.get(name) is not None}
+    if len(settings["tasks"]) > 1:
+        some["tasks"] = settings["tasks"]
+    return " ".join(f"{name}={json.dumps(value, separators=(',', ':'))}" for name, value in some.items())
+
+
+def unusual(row: Row) -> str:
+    """In words, where the settings of a run are not those of the model's own paper, or of the standard protocol.
+
+    Except for the number of steps, which every table tells.
+    """
+    usual, settings = usual_settings(row.model), parsed(row.settings)
+    tasks = settings.pop("tasks", [row.task])
+    words = [f"{name.replace('_', ' ')} {_word(settings.get(name))}"
+             for name in {**usual, **settings} if settings.get(name) != usual.get(name)]  # fmt: skip
+    if len(tasks) > 1:
+        words.append(f"learned together with {len(tasks) - 1} other task{'s' * (len(tasks) > 2)}")
+    return ", ".join(words)
+
+
+def usual_settings(model: str) -> dict[str, Any]:
+    """As JSON has them."""
+    known = MODELS.get(model)
+    found: dict[str, Any] = {each.name: each.default for each in fields(Settings)}
+    found |= {**PROTOCOL, **(known.training if known else {}), "size": known.size if known else SIZE}
+    return json.loads(json.dumps({name: found[name] for name in IDENTITY if name not in APART}))
+
+
+def parsed(settings: str) -> dict[str, Any]:
+    """The inverse of `settings_text`."""
+    found = {}
+    for pair in settings.split():
+        name, equals, value = pair.partition("=")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise ValueError(f"settings have {pair!r}, which is not name=value")
+    return found
+
+
+def _word(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "on", False: "off"}[value]
+    return " ".join(map(str, value)) if isinstance(value, list) else f"{value:g}"
+
+
+def once(rows: Iterable[Row], tell: Callable[[str], None]) -> list[Row]:
+    """Each run once: of two that are the same the one that got further, and else the first."""
+    found: dict[Key, Row] = {}
+    for row in rows:
+        other = found.get(row.key)
+        if other is None or (row.finished, row.steps) > (other.finished, other.steps):
+            found[row.key] = row
+        if other is not None and other.path and row.path:
+            tell(f"{other.path} and {row.path} are the same run ({words(row)}); it is counted once")
+    return list(found.values())
+
+
+def words(row: Row) -> str:
+    return f"{row.task}, {row.model}, seed {row.seed}"

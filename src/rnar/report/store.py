@@ -1,0 +1,124 @@
+"""Rows of runs in a CSV file, to which others can add theirs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import UnionType
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+from rnar.commands.appearing import appearing, free
+from rnar.report.rows import COLUMNS, Key, Row, parsed
+
+FILE = "runs.csv"
+YES, NO = "yes", "no"
+TYPES = get_type_hints(Row)
+
+
+class Merged(NamedTuple):
+    """What became of a CSV."""
+
+    path: Path
+    added: int
+    replaced: int
+    kept: int
+    """rows of other runs, or of a run that had been finished where it now is not"""
+
+
+def export(rows: Iterable[Row], folder: Path) -> Merged:
+    """Put rows into the folder's CSV, in place of those of the same runs; all others stay as they are."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--export {folder} is a file; name a folder, in which {FILE} is made")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = free(folder / FILE, replace=True)
+    lines = _read(path) if path.exists() else []
+    before, replaced, added = len(lines), 0, 0
+    places = {_key(line): place for place, line in reversed(list(enumerate(lines)))}
+    for row in rows:
+        new, key = as_text(row), _key(as_text(row))
+        if key not in places:
+            lines.append(new)
+            added += 1
+        elif row.finished or lines[places[key]]["finished"] != YES:
+            old = lines[places[key]]
+            lines[places[key]] = {**old, **new, "note": new["note"] or old.get("note", "")}
+            replaced += 1
+    with appearing(path) as file:
+        file.write(_text(sorted(lines, key=_order)).encode())
+    return Merged(path, added, replaced, before - replaced)
+
+
+def as_text(row: Row) -> dict[str, str]:
+    """As the CSV has it: nothing is empty, bool is yes or no."""
+    return {name: _written(getattr(row, name)) for name in COLUMNS}
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return YES if value else NO
+    return "" if value is None else str(value)
+
+
+def _key(line: dict[str, str]) -> tuple[str, ...]:
+    return tuple(line[name] for name in Key._fields)
+
+
+def _order(line: dict[str, str]) -> tuple[str, str, str, int, str]:
+    seed = line["seed"]
+    return line["task"], line["model"], line["settings"], int(seed) if seed.isdecimal() else 0, line["planned"]
+
+
+def _text(lines: list[dict[str, str]]) -> str:
+    """Columns that somebody added come last."""
+    text = io.StringIO()
+    names = dict.fromkeys([*COLUMNS, *(name for line in lines for name in line)])
+    writer = csv.DictWriter(text, list(names), restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def read_rows(path: Path, tell: Callable[[str], None]) -> list[Row]:
+    """The rows of a CSV; those that make no sense are told and left out."""
+    rows = []
+    for number, line in enumerate(_read(path), start=1):
+        try:
+            row = Row(**{name: _value(name, line[name]) for name in COLUMNS})
+            parsed(row.settings)
+            rows.append(row)
+        except ValueError as error:
+            tell(f"row {number} of {path} is left out: {error}")
+    if not rows:
+        raise ValueError(f"there is no run in {path}; `rnar report RUNS --export FOLDER` writes some")
+    return rows
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    try:
+        reader = csv.DictReader(io.StringIO(path.read_text("utf-8-sig")), restval="")
+        lines = list(reader)
+    except (UnicodeDecodeError, csv.Error):
+        raise ValueError(f"{path} is no CSV of runs: it is not text") from None
+    missing = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
+    if missing:
+        raise ValueError(f"{path} is no CSV of runs as --export writes it: it has no column {missing[0]}")
+    if any(None in line for line in lines):
+        raise ValueError(f"{path} is damaged: a row has more cells than there are columns")
+    return lines
+
+
+def _value(name: str, text: str) -> Any:
+    """Of the type that the column has."""
+    kinds = get_args(TYPES[name]) if isinstance(TYPES[name], UnionType) else (TYPES[name],)
+    if text == "" and type(None) in kinds:
+        return None
+    if kinds[0] is bool:
+        if text not in (YES, NO):
+            raise ValueError(f"{name} is {text!r}, neither {YES} nor {NO}")
+        return text == YES
+    try:
+        return kinds[0](text)
+    except ValueError:
+        raise ValueError(f"{name} is {text!r}, which is no number") from None

@@ -1,0 +1,89 @@
+"""The sweeps behind the tables of the paper (Xu and Veličković, 2024), and a quick one.
+
+All follow the standard protocol, so that they share their runs: what `quick` began, `table2` takes further. Only what
+shall be timed is kept apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rnar.clrs import ALGORITHMS
+from rnar.clrs.problems.problem import nearest
+
+OUT_OF_MEMORY = ("articulation_points", "bridges", "jarvis_march", "mst_kruskal")
+"""where the paper's RNAR did not fit with triplets, and RNAR-MPNN took its place"""
+TOO_LARGE_FOR_JANOSSY = ("bubble_sort", "heapsort", "quickselect", "quicksort", "strongly_connected_components")
+"""where RNAR-Janossy-3 did not fit, besides"""
+
+
+class Part(NamedTuple):
+    """Each of these tasks with each of these models, in the words of the command line."""
+
+    tasks: str
+    models: str
+
+
+@dataclass(frozen=True)
+class Preset:
+    """What a sweep is if no flag says otherwise."""
+
+    about: str
+    main: Part
+    besides: tuple[Part, ...] = ()
+    """of these, flags choose; they do not add to them"""
+    seeds: str = "0-4"
+    parallel: int | None = None
+    folder: str = "runs"
+    settings: dict[str, Any] = field(default_factory=dict)
+    """of training; only such that are None if they are not given"""
+
+
+def _but(*left_out: str) -> str:
+    return ",".join(task for task in ALGORITHMS if task not in left_out)
+
+
+SYSTEMS = "triplet-gmpnn,rt,g-forgetnet,rnar"
+
+PRESETS = {
+    "table1": Preset("the paper's Table 1: sequential tasks", Part("sequential", SYSTEMS)),
+    "table2": Preset(
+        "the paper's Table 2: all tasks",
+        Part("all", SYSTEMS),
+        besides=(Part(",".join(OUT_OF_MEMORY), "rnar-mpnn"),),
+    ),
+    "ablation": Preset(
+        "the paper's Table 3: without triplets and gate, without positions",
+        Part(_but(*OUT_OF_MEMORY), "rnar,rnar-mpnn,rnar-nope"),
+    ),
+    "janossy": Preset(
+        "the paper's Table 4: random orders",
+        Part(_but(*OUT_OF_MEMORY, *TOO_LARGE_FOR_JANOSSY), "rnar,rnar-janossy-1,rnar-janossy-2,rnar-janossy-3"),
+    ),
+    "timing": Preset(
+        "the paper's Figure 1: seconds against steps. It does not name its eight tasks; here they are one of each kind",
+        Part(
+            "find_maximum_subarray_kadane,lcs_length,graham_scan,dfs,activity_selector,insertion_sort,quickselect,"
+            "naive_string_matcher",
+            "triplet-gmpnn,rnar",
+        ),
+        seeds="0",
+        parallel=1,  # runs beside each other would be slower, and how much is chance
+        folder="runs-timing",
+        settings=dict(steps=200, test_samples=32),
+    ),
+    "quick": Preset(
+        "a look at how it goes, in minutes",
+        Part("bfs,bellman_ford", "triplet-gmpnn,rnar"),
+        seeds="0-1",
+        settings=dict(steps=100),
+    ),
+}
+
+
+def preset(name: str) -> Preset:
+    """The preset of that name."""
+    if name not in PRESETS:
+        raise ValueError(f"no preset {name!r}{nearest(name, PRESETS)}; there are {', '.join(PRESETS)}")
+    return PRESETS[name]

@@ -1,0 +1,76 @@
+"""How much there is to compute in a run, in numbers that are proportional to time.
+
+A network's step costs about as much as it has pairs of nodes, and something besides for being called at all. So the
+unit is one pair of nodes in one step of one sample; and calls are counted too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rnar.clrs import find
+from rnar.clrs.batch import Batch
+from rnar.clrs.mersenne import seeded
+from rnar.clrs.splits import facts, size_of
+from rnar.training import Settings
+from rnar.training.data import VALIDATION_SIZE, training_data
+
+DRAWN = 8  # samples of each size, to learn how many steps they have
+
+
+class Work(NamedTuple):
+    pairs: float
+    """of nodes, over all steps of all samples"""
+    calls: float
+    """of the network: as many as the longest sample has steps"""
+
+    def __add__(self, other: tuple[float, ...]) -> Work:  # type: ignore[override]
+        return Work(self.pairs + other[0], self.calls + other[1])
+
+    def __mul__(self, factor: float) -> Work:  # type: ignore[override]
+        return Work(self.pairs * factor, self.calls * factor)
+
+
+class RunWork(NamedTuple):
+    """What a whole run has to do."""
+
+    training: Work
+    validation: Work
+    test: Work
+
+
+def work_of(batch: Batch) -> Work:
+    steps = (batch.lengths - 1).clip(min=1)  # the first is given
+    return Work(float(steps.sum()) * batch.nodes**2, float(steps.max()))
+
+
+def run_work(settings: Settings) -> RunWork:
+    """What a run has to do, by a look at some of its data."""
+    task, batch = settings.tasks[0], settings.batch or 1
+    drawn = min(batch, DRAWN)
+    few = Settings.from_plain({**settings.plain(), "batch": drawn}, settings.recipe)
+    sizes = settings.sizes or find(task).problem.training_sizes
+    with training_data(few, task) as stream:
+        works = [work_of(next(stream)) for _ in sizes]
+    step = _scaled(sum(works[1:], works[0]) * (1 / len(works)), batch / drawn)
+    validation = _validation(few, drawn, settings.validation_samples)
+    steps = settings.steps or 1
+    return RunWork(step * steps, validation * (1 + steps // settings.validate_every), _test(task, settings))
+
+
+def _scaled(work: Work, factor: float) -> Work:
+    """Of more samples: no more calls."""
+    return Work(work.pairs * factor, work.calls)
+
+
+def _validation(few: Settings, drawn: int, samples: int) -> Work:
+    task = few.tasks[0]
+    with training_data(Settings.from_plain({**few.plain(), "sizes": [VALIDATION_SIZE]}, few.recipe), task) as stream:
+        return _scaled(work_of(next(stream)), samples / drawn)
+
+
+def _test(task: str, settings: Settings) -> Work:
+    official, steps = size_of(task, "test"), facts()[task]["test"]["mean_steps"]
+    nodes = find(task).sample(seeded(0), official.length, 1).nodes
+    samples = min(official.samples, settings.test_samples or official.samples)
+    return Work(samples * max(1.0, steps - 1) * nodes**2, steps)

@@ -1,0 +1,122 @@
+"""`rnar sweep --engine ray` on a cluster of two nodes, which is started here."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rnar import cli
+from sweeping import MATRIX, TINY, jobs_of, kill, parent, runs_in, saved_step, trained_one_by_one, wait_for
+
+PLACE = "127.0.0.1:1"  # nobody listens there
+SMALL = dict(object_store_memory=80 << 20, include_dashboard=False)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run a command in this process and an empty folder: its exit code, what it wrote to stdout and stderr."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv: object) -> tuple[int, str, str]:
+        code = cli.main([str(word) for word in argv])
+        out, err = capsys.readouterr()
+        kept = [line for line in err.splitlines() if line.startswith("rnar: ") and "compiling" not in line]
+        return code, out, "\n".join(kept)
+
+    return run
+
+
+def test_without_ray_it_says_how_to_install_it(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    said = "rnar: Ray is not installed here; pip install 'rnar[ray]', or use --engine local"
+    code, _, err = run("sweep", "quick", "--engine", "ray")
+    assert (code, err) == (2, said) and os.listdir() == []
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A head that computes nothing, and two nodes of one core."""
+    pytest.importorskip("ray", reason="there is no Ray for this Python; pip install 'rnar[ray]' where there is")
+    if not sys.platform.startswith("linux"):
+        pytest.skip("looks for processes in /proc")
+    from ray.cluster_utils import Cluster
+
+    found = Cluster(initialize_head=True, head_node_args=dict(num_cpus=0, **SMALL))
+    found.add_node(num_cpus=1, **SMALL)
+    found.add_node(num_cpus=1, **SMALL)
+    yield found
+    found.shutdown()
+
+
+def meanwhile(condition: Callable[[], Any], act: Callable[[], None]) -> threading.Thread:
+    """Once something has happened, do something."""
+    thread = threading.Thread(target=lambda: (wait_for(condition), act()))
+    thread.start()
+    return thread
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
+
+
+def test_where_there_is_no_cluster_it_says_so(run):
+    pytest.importorskip("ray", reason="there is no Ray for this Python")
+    for words, said in (
+        (["--address", PLACE], f"no Ray cluster at {PLACE}; `ray start --head` starts one"),
+        (["--address", "nonsense"], "no Ray cluster at nonsense"),
+        (["--address", "local"], "--engine local does without"),
+    ):
+        code, _, err = run("sweep", "quick", "--engine", "ray", *words)
+        assert code == 2 and err.startswith("rnar: ") and "\n" not in err and said in err
+    assert os.listdir() == []
+
+
+def test_all_runs_end_as_if_trained_one_by_one_though_a_worker_is_killed(run, cluster, tmp_path):
+    alone = trained_one_by_one(tmp_path / "alone", "bfs,binary_search", "rnar,mpnn", [0, 1])
+    killed: list[int] = []
+
+    def kill_a_worker() -> None:
+        job = jobs_of()[0]
+        killed.extend([parent(job), job])
+        kill(killed[0])
+
+    watcher = meanwhile(lambda: jobs_of() and list(Path("runs").rglob("metrics.jsonl")), kill_a_worker)
+    code, out, err = run("sweep", *MATRIX, "--engine", "ray", "--address", cluster.address, "--no-estimate")
+    watcher.join()
+    assert (code, err) == (0, "")
+    assert "2 at a time with 1 thread each" in out
+    assert killed and out.count(" is begun again: ") == 1
+    assert len(alone) == 8 and runs_in(Path("runs")) == alone
+    assert not list(Path("runs").glob(".sweep-*")) and killed[1] not in jobs_of()
+
+
+def test_sent_by_ray_runs_survive_ctrl_c_and_the_death_of_a_node(run, cluster, tmp_path):
+    alone = trained_one_by_one(tmp_path / "alone", "bfs", "rnar,mpnn", [0], steps=100)
+    words = [*TINY, "--tasks", "bfs", "--models", "rnar,mpnn", "--seeds", "0", "--steps", "100", "--no-estimate"]
+    words += ["--engine", "ray", "--address", cluster.address, "--storage", "ray"]
+
+    def learning() -> bool:
+        return len(list(Path("runs").rglob("state.safetensors"))) == 2
+
+    watcher = meanwhile(learning, lambda: os.kill(os.getpid(), signal.SIGINT))
+    code, out, err = run("sweep", *words)
+    watcher.join()
+    assert (code, err) == (130, "rnar: interrupted")
+    saved = {model: saved_step(Path("runs/bfs", model, "seed-0")) for model in ("rnar", "mpnn")}
+    assert jobs_of() == [] and all(0 < step < 100 for step in saved.values())
+
+    nodes = [node for node in cluster.list_all_nodes() if not node.head]
+    watcher = meanwhile(lambda: len(jobs_of()) == 2, lambda: cluster.remove_node(nodes[0], allow_graceful=False))
+    code, out, err = run("sweep", *words)
+    watcher.join()
+    assert (code, err) == (0, "")
+    assert "2 to go on with" in out and out.count(" is begun again: ") == 1
+    assert all(f"bfs {model} seed 0 goes on from step {step}" in out for model, step in saved.items())
+    assert runs_in(Path("runs")) == alone
