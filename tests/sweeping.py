@@ -6,7 +6,9 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rnar.sweep.plan import plan
@@ -22,12 +24,13 @@ TINY = "--size 8 --batch 2 --sizes 4 --validate-every 2 --validation-samples 2 -
 MATRIX = [*TINY, "--tasks", "bfs,binary_search", "--models", "rnar,mpnn", "--seeds", "0-1", "--steps", "4"]
 
 
-def trained_one_by_one(folder: Path, tasks: str, models: str, seeds: list[int], **changes: Any) -> dict[str, Any]:
+@cache
+def trained_one_by_one(tasks: str, models: str, seeds: tuple[int, ...], **changes: Any) -> dict[str, Any]:
     """The same runs without a sweep: what each has left behind, by its place."""
-    jobs = plan([Part(tasks, models)], seeds, {**SETTINGS, **changes}, folder)
-    for job in jobs:
-        train(job.settings)
-    return runs_in(folder)
+    with TemporaryDirectory() as folder:
+        for job in plan([Part(tasks, models)], seeds, {**SETTINGS, **changes}, Path(folder)):
+            train(job.settings)
+        return runs_in(Path(folder))
 
 
 def runs_in(folder: Path) -> dict[str, Any]:
@@ -35,15 +38,14 @@ def runs_in(folder: Path) -> dict[str, Any]:
     return {str(path.parent.relative_to(folder)): contents(path.parent) for path in folder.rglob("result.json")}
 
 
-def jobs_of(process: int = 1) -> list[int]:
-    """The processes of runs that this one has started, itself or by others; by default of anybody who tests."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and b"rnar.sweep.job" in _read(entry / "cmdline"):
-            number = int(entry.name)
-            if process == 1 or process in _line(number):
-                found.append(number)
-    return found
+def jobs_of(process: int) -> list[int]:
+    """The processes of runs that this one has started, itself or by others. Nobody else's: they may be in earnest."""
+    numbers = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    return [number for number in numbers if is_job(number) and process in _line(number)]
+
+
+def is_job(process: int) -> bool:
+    return b"rnar.sweep.job" in _read(Path(f"/proc/{process}/cmdline"))
 
 
 def parent(process: int) -> int:

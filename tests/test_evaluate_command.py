@@ -145,6 +145,21 @@ def test_a_figure_is_an_image_of_its_kind(run, runs, tmp_path, suffix):
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
+def test_lines_of_many_steps_have_no_marks(run, runs, tmp_path, monkeypatch):
+    monkeypatch.setattr("rnar.evaluation.figure.FEW", 0)
+    assert run(runs / "bfs", "--n", 4, "--samples", 2, "--hints", "--figure", tmp_path / "out.svg")[0] == 0
+    assert "<!-- pi_h -->" in (tmp_path / "out.svg").read_text()
+
+
+def test_files_are_written_also_if_nobody_reads_what_is_printed(run, runs, tmp_path, monkeypatch):
+    def closed(*_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("rnar.commands.evaluate.table", closed)
+    assert run(runs / "bfs", "--n", 4, "--samples", 2, "--json", tmp_path / "out.json")[0] != 0
+    assert json.loads((tmp_path / "out.json").read_text())
+
+
 def test_numbers_are_told_as_errors_and_not_drawn_as_accuracies(run, runs, tmp_path):
     path = tmp_path / "out.svg"
     out = run(runs / "both", "--n", 4, "--samples", 3, "--hints", "--figure", path)[1]

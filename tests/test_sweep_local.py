@@ -20,6 +20,7 @@ from rnar.sweep.display import Display, summary
 from rnar.sweep.estimate import Cost
 from rnar.sweep.plan import plan
 from rnar.sweep.presets import Part
+from rnar.training import Settings, train
 from sweeping import MATRIX, SETTINGS, TINY, jobs_of, kill, runs_in, saved_step, times, trained_one_by_one, wait_for
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
@@ -84,8 +85,8 @@ def test_a_plan_is_shown_and_nothing_done(run):
 
 
 @linux
-def test_runs_that_are_killed_are_begun_again_and_all_end_as_if_trained_one_by_one(run, tmp_path):
-    alone = trained_one_by_one(tmp_path / "alone", "bfs,binary_search", "rnar,mpnn", [0, 1])
+def test_runs_that_are_killed_are_begun_again_and_all_end_as_if_trained_one_by_one(run):
+    alone = trained_one_by_one("bfs,binary_search", "rnar,mpnn", (0, 1))
     killed: list[int] = []
 
     def watch() -> None:
@@ -110,9 +111,9 @@ def test_runs_that_are_killed_are_begun_again_and_all_end_as_if_trained_one_by_o
 
 
 @linux
-def test_ctrl_c_saves_and_the_same_command_goes_on_from_there(run, tmp_path):
+def test_ctrl_c_saves_and_the_same_command_goes_on_from_there(run):
     words = [*TINY, "--tasks", "bfs", "--models", "rnar,mpnn", "--seeds", "0", "--steps", "100", "--no-estimate"]
-    alone = trained_one_by_one(tmp_path / "alone", "bfs", "rnar,mpnn", [0], steps=100)
+    alone = trained_one_by_one("bfs", "rnar,mpnn", (0,), steps=100)
 
     def interrupt() -> None:
         wait_for(
@@ -148,12 +149,12 @@ def test_one_that_fails_is_told_at_the_end_and_the_estimate_at_the_beginning(run
     assert list(runs_in(Path("runs"))) == ["bfs/mpnn/seed-1"] and Path("runs/bfs/mpnn/seed-0").read_text() == "mine"
 
 
-def test_another_run_in_the_folder_is_refused_before_anything_is_done(run, tmp_path):
-    trained_one_by_one(tmp_path / "runs", "bfs", "mpnn", [0])
+def test_another_run_in_the_folder_is_refused_before_anything_is_done(run):
+    train(Settings(tasks=("bfs",), model="mpnn", **SETTINGS))
     code, out, err = run("sweep", *TINY, "--tasks", "bfs", "--models", "rnar,mpnn", "--steps", 4, "--batch", 3)
     assert (code, out) == (2, "")
     assert err.startswith("rnar: runs/bfs/mpnn/seed-0 has a run with other settings: batch is 2 there and 3 here")
-    assert list(runs_in(tmp_path / "runs")) == ["bfs/mpnn/seed-0"]
+    assert list(runs_in(Path("runs"))) == ["bfs/mpnn/seed-0"]
 
 
 def test_in_a_terminal_there_is_a_bar_for_all_and_one_for_each(tmp_path):

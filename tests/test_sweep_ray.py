@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rnar import cli
-from sweeping import MATRIX, TINY, jobs_of, kill, parent, runs_in, saved_step, trained_one_by_one, wait_for
+from sweeping import MATRIX, TINY, is_job, jobs_of, kill, parent, runs_in, saved_step, trained_one_by_one, wait_for
 
 PLACE = "127.0.0.1:1"  # nobody listens there
 SMALL = dict(object_store_memory=80 << 20, include_dashboard=False)
@@ -78,27 +78,28 @@ def test_where_there_is_no_cluster_it_says_so(run):
     assert os.listdir() == []
 
 
-def test_all_runs_end_as_if_trained_one_by_one_though_a_worker_is_killed(run, cluster, tmp_path):
-    alone = trained_one_by_one(tmp_path / "alone", "bfs,binary_search", "rnar,mpnn", [0, 1])
+def test_all_runs_end_as_if_trained_one_by_one_though_a_worker_is_killed(run, cluster):
+    alone = trained_one_by_one("bfs,binary_search", "rnar,mpnn", (0, 1))
     killed: list[int] = []
 
     def kill_a_worker() -> None:
-        job = jobs_of()[0]
+        job = jobs_of(os.getpid())[0]
         killed.extend([parent(job), job])
         kill(killed[0])
 
-    watcher = meanwhile(lambda: jobs_of() and list(Path("runs").rglob("metrics.jsonl")), kill_a_worker)
+    watcher = meanwhile(lambda: jobs_of(os.getpid()) and list(Path("runs").rglob("metrics.jsonl")), kill_a_worker)
     code, out, err = run("sweep", *MATRIX, "--engine", "ray", "--address", cluster.address, "--no-estimate")
     watcher.join()
     assert (code, err) == (0, "")
     assert "2 at a time with 1 thread each" in out
     assert killed and out.count(" is begun again: ") == 1
     assert len(alone) == 8 and runs_in(Path("runs")) == alone
-    assert not list(Path("runs").glob(".sweep-*")) and killed[1] not in jobs_of()
+    assert not list(Path("runs").glob(".sweep-*"))
+    wait_for(lambda: not is_job(killed[1]))
 
 
-def test_sent_by_ray_runs_survive_ctrl_c_and_the_death_of_a_node(run, cluster, tmp_path):
-    alone = trained_one_by_one(tmp_path / "alone", "bfs", "rnar,mpnn", [0], steps=100)
+def test_sent_by_ray_runs_survive_ctrl_c_and_the_death_of_a_node(run, cluster):
+    alone = trained_one_by_one("bfs", "rnar,mpnn", (0,), steps=100)
     words = [*TINY, "--tasks", "bfs", "--models", "rnar,mpnn", "--seeds", "0", "--steps", "100", "--no-estimate"]
     words += ["--engine", "ray", "--address", cluster.address, "--storage", "ray"]
 
@@ -110,10 +111,12 @@ def test_sent_by_ray_runs_survive_ctrl_c_and_the_death_of_a_node(run, cluster, t
     watcher.join()
     assert (code, err) == (130, "rnar: interrupted")
     saved = {model: saved_step(Path("runs/bfs", model, "seed-0")) for model in ("rnar", "mpnn")}
-    assert jobs_of() == [] and all(0 < step < 100 for step in saved.values())
+    assert jobs_of(os.getpid()) == [] and all(0 < step < 100 for step in saved.values())
 
     nodes = [node for node in cluster.list_all_nodes() if not node.head]
-    watcher = meanwhile(lambda: len(jobs_of()) == 2, lambda: cluster.remove_node(nodes[0], allow_graceful=False))
+    watcher = meanwhile(
+        lambda: len(jobs_of(os.getpid())) == 2, lambda: cluster.remove_node(nodes[0], allow_graceful=False)
+    )
     code, out, err = run("sweep", *words)
     watcher.join()
     assert (code, err) == (0, "")

@@ -74,12 +74,12 @@ def evaluate(
             progress.update(work, description=name_of(run))
             advance = lambda share: progress.advance(work, share)  # noqa: E731
             outcomes += evaluated(run, sets[run.path], hints, place, threads, advance)
+    for target, make in files.items():  # before anything is printed: who reads that may go away
+        with appearing(target) as file:
+            file.write(make(outcomes))
     console.print(table(outcomes))
     for outcome in outcomes if hints else ():
         console.print(hint_table(outcome))
-    for target, make in files.items():
-        with appearing(target) as file:
-            file.write(make(outcomes))
 
 
 def writers(

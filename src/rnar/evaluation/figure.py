@@ -103,7 +103,7 @@ def hints_along_steps(outcome: Outcome) -> Panel:
             )
             marker = MARKERS[k % len(MARKERS)] if len(tally.each) <= FEW else ""
             steps = np.arange(1, len(tally.each) + 1)
-            axes.plot(steps, 100 * tally.each, marker, label=name, linewidth=1.3, markersize=4, **style)
+            axes.plot(steps, 100 * tally.each, marker=marker or None, label=name, linewidth=1.3, markersize=4, **style)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         title = f"{outcome.problems.task}, n={outcome.problems.n}\n{label(outcome)}"
         _finish(axes, title, "step", "accuracy or F1 of hints (%)")

@@ -103,6 +103,16 @@ class Child:
             self._process.wait()
 
 
+def ended(child: Child) -> Outcome:
+    """Wait for a process; its outcome."""
+    try:
+        for _ in child.messages():
+            pass
+        return child.outcome()
+    finally:
+        child.kill()
+
+
 def _threads(count: int) -> dict[str, str]:
     """No library takes more than its share of the cores."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")

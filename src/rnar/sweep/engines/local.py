@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from rnar.nn.workers import available_cores
-from rnar.sweep.child import Child
+from rnar.sweep.child import Child, ended
 from rnar.sweep.conduct import Event
 from rnar.sweep.job import request
 from rnar.sweep.layout import Layout, There, all_memory
@@ -73,13 +73,7 @@ class Local:
 
 def measured(settings: Settings) -> dict[str, Any]:
     """Rates of a model (see estimate.py), in a process of its own: so its memory is its own too."""
-    child = Child(request("measure", settings), threads=1)
-    try:
-        for _ in child.messages():
-            pass
-        outcome = child.outcome()
-    finally:
-        child.kill()
+    outcome = ended(Child(request("measure", settings), threads=1))
     if outcome.kind != "done":
         raise ValueError(f"{settings.name} cannot be measured on {settings.tasks[0]}: {outcome.words}")
     return outcome.value

@@ -10,127 +10,45 @@ A node or a worker that dies takes the process with it; the run is begun again e
 from __future__ import annotations
 
 import logging
-import os
-import shutil
 import socket
 import sys
-import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from rnar.sweep.child import Child, Outcome
+from rnar.sweep.child import Outcome
 from rnar.sweep.conduct import Event
+from rnar.sweep.engines.node import (
+    Files,
+    Kept,
+    Letter,
+    Mailbox,
+    measure_on_node,
+    read_files,
+    run_on_node,
+    sees,
+    write_files,
+)
 from rnar.sweep.job import request
 from rnar.sweep.layout import Layout, There
 from rnar.sweep.plan import Job
 from rnar.training import Settings
-from rnar.training.files import write
 from rnar.training.folder import LOCK
 from rnar.training.lock import locked
 from rnar.training.run import BEST, CONFIG, METRICS, RESULT, STATE
 
 Storage = Literal["auto", "shared", "ray"]
 
+FILES = (RESULT, BEST, STATE, METRICS, CONFIG)
+"""of a run. Read in this order while it writes them, the state is never ahead of the metrics."""
+
 MOMENT = 0.5  # seconds
 GRACE = 100.0  # seconds to save, once asked to stop
 ANSWER = 60.0  # seconds to wait for a node
 KNOCK = 5.0  # seconds to wait for a cluster's door to open
-
-
-class Letter(NamedTuple):
-    """What a run has to tell."""
-
-    number: int
-    message: dict[str, Any] | None
-    files: dict[str, bytes] | None
-
-
-class Mailbox:
-    """Holds letters until they are fetched: an actor of Ray."""
-
-    def __init__(self) -> None:
-        self.letters: list[Letter] = []
-
-    def put(self, letter: Letter) -> None:
-        self.letters.append(letter)
-
-    def take(self) -> list[Letter]:
-        letters, self.letters = self.letters, []
-        return letters
-
-
-# ---- on a node
-
-
-class Folder:
-    """The folder of a run on a node: the shared one, or one of the node whose files are sent."""
-
-    def __init__(self, shared: str, marker: str | None, files: dict[str, bytes]):
-        if marker is not None and not Path(marker).exists():
-            raise FileNotFoundError(
-                f"{socket.gethostname()} does not see {Path(marker).parent}: --storage ray sends files"
-            )
-        self.sent = marker is None
-        self.path = Path(tempfile.mkdtemp(prefix="rnar-")) if self.sent else Path(shared)
-        self._saved: int | None = None
-        for name, content in files.items():
-            write(self.path / name, content)
-
-    def news(self) -> dict[str, bytes] | None:
-        """The files, if a state was saved since this was last asked."""
-        state = self.path / STATE
-        saved = state.stat().st_mtime_ns if self.sent and state.exists() else None
-        if saved == self._saved:
-            return None
-        self._saved = saved
-        return read_files(self.path)
-
-    def close(self) -> None:
-        if self.sent:
-            shutil.rmtree(self.path, ignore_errors=True)
-
-
-def read_files(path: Path) -> dict[str, bytes]:
-    """The files of a run, which may be writing them: in such an order that the state is never ahead of the metrics.
-
-    They are to be written in the opposite order of this.
-    """
-    names = (RESULT, BEST, STATE, METRICS, CONFIG)
-    return {name: (path / name).read_bytes() for name in names if (path / name).exists()}
-
-
-def run_on_node(
-    number: int, request: dict[str, Any], threads: int, marker: str | None, files: dict[str, bytes], mailbox: Any
-) -> tuple[Outcome, dict[str, bytes]]:
-    """Do a job in a process here; its outcome and, if they are sent, its files."""
-    folder = Folder(request["folder"], marker, files)
-    child = Child(
-        {**request, "folder": str(folder.path)}, threads, {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    )
-    try:
-        for message in child.messages():
-            mailbox.put.remote(Letter(number, message, folder.news()))
-        return child.outcome(), read_files(folder.path) if folder.sent else {}
-    except BaseException:  # it was cancelled: let it save first
-        child.ask_to_stop()
-        child.end()
-        mailbox.put.remote(Letter(number, None, folder.news()))
-        raise
-    finally:
-        child.kill()
-        folder.close()
-
-
-def sees(marker: str) -> bool:
-    """Is that file there on this node?"""
-    return Path(marker).exists()
-
-
-# ---- on this side
 
 
 class Ray:
@@ -194,20 +112,15 @@ class Ray:
 
     def measured(self, settings: Settings) -> dict[str, Any]:
         """Rates of a model (see estimate.py), on a node."""
-        from rnar.sweep.engines.local import measured
-
-        options: dict[str, Any] = {"num_cpus": 1, "num_gpus": self._layout.gpus}
-        return self._get(
-            self.ray.remote(_plain_measured).options(**options).remote(request("measure", settings), measured)
-        )
-
-    def _get(self, answer: Any) -> Any:
+        gpus = self._layout.gpus
+        asked = self.ray.remote(measure_on_node).options(num_cpus=1, num_gpus=gpus).remote(request("measure", settings))
         try:
-            return self.ray.get(answer)
-        except self.ray.exceptions.RayTaskError as error:
-            raise ValueError(str(error.cause)) from None
+            outcome = self.ray.get(asked)
         except self.ray.exceptions.RayError as error:
-            raise ValueError(str(error).split("\n")[0]) from None
+            outcome = Outcome("died", _words(error))
+        if outcome.kind != "done":
+            raise ValueError(f"{settings.name} cannot be measured on {settings.tasks[0]}: {outcome.words}")
+        return outcome.value
 
     def prepare(self, layout: Layout, folder: Path, storage: Storage) -> None:
         """Find out whether all nodes see the folder, if that is not said."""
@@ -233,18 +146,17 @@ class Ray:
 
     def start(self, job: Job) -> None:
         number, self._count = self._count, self._count + 1
-        path, files = job.settings.path, {}
+        path, files = job.settings.path, Files()
         if self._marker is None:  # nobody else may write there meanwhile
             path.mkdir(parents=True, exist_ok=True)
             self._locks[number] = ExitStack()
             self._locks[number].enter_context(locked(path / LOCK))
-            files = read_files(path)
+            files = read_files(path, FILES)
         options = {"num_cpus": self._layout.threads, "num_gpus": self._layout.gpus, "max_retries": 0}
         if self._layout.memory:
             options["memory"] = self._layout.memory
-        asked = {**request("train", job.settings), "folder": str(path.resolve())}
-        marker = None if self._marker is None else str(self._marker)
-        arguments = (number, asked, job.settings.threads or 1, marker, files, self._mailbox)
+        kept = Kept(str(path.resolve()), self._marker and str(self._marker), FILES, STATE, files)
+        arguments = (number, request("train", job.settings), job.settings.threads or 1, kept, self._mailbox)
         self._jobs[number] = job
         self._answers[self._run.options(**options).remote(*arguments)] = number
 
@@ -262,7 +174,7 @@ class Ray:
             job = self._jobs.get(number)
             if job is None:  # a straggler: its end was known before
                 continue
-            self._keep(job, files or {})
+            write_files(job.settings.path, files or {})
             if message is not None:
                 yield Event(job, message)
 
@@ -271,18 +183,13 @@ class Ray:
         job = self._jobs.pop(number)
         try:
             outcome, files = self.ray.get(answer)
-            self._keep(job, files)
+            write_files(job.settings.path, files)
         except self.ray.exceptions.RayTaskError as error:
-            outcome = Outcome("failed", f"{error.cause}".strip().split("\n")[-1])
+            outcome = Outcome("failed", str(error.cause).strip().split("\n")[-1])
         except self.ray.exceptions.RayError as error:
-            outcome = Outcome("died", f"{type(error).__name__}: {error}".split("\n")[0])
+            outcome = Outcome("died", _words(error))
         self._let_go(number)
         return Event(job, outcome=outcome)
-
-    def _keep(self, job: Job, files: dict[str, bytes]) -> None:
-        for name in reversed(files):
-            if not (job.settings.path / name).exists() or (job.settings.path / name).read_bytes() != files[name]:
-                write(job.settings.path / name, files[name])
 
     def _let_go(self, number: int) -> None:
         if number in self._locks:
@@ -308,10 +215,9 @@ class Ray:
         self.ray.shutdown()
 
 
-def _plain_measured(asked: dict[str, Any], measured: Callable[[Settings], dict[str, Any]]) -> dict[str, Any]:
-    from rnar.sweep.job import settings_of
-
-    return measured(settings_of(asked))
+def _words(error: Exception) -> str:
+    """The first sentence of what Ray says, which says much."""
+    return f"{type(error).__name__}: {error}".split("\n")[0].split(". ")[0].rstrip(".")
 
 
 def own_modules(models: list[str]) -> list[str]:
