@@ -71,10 +71,10 @@ class Ray:
             raise ValueError(
                 f"no Ray cluster at {address or 'this machine'} ({said}); `ray start --head` starts one"
             ) from None
-        here = ray.get_runtime_context().get_node_id()
+        head = next(node["NodeID"] for node in ray.nodes() if "node:__internal_head__" in node["Resources"])
         self._mailbox: Any = (
             ray.remote(Mailbox)
-            .options(num_cpus=0, max_restarts=-1, scheduling_strategy=self._at(here, soft=True))
+            .options(num_cpus=0, max_restarts=-1, scheduling_strategy=self._at(head, soft=True))
             .remote()
         )
         self._run = ray.remote(run_on_node)
