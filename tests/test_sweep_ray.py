@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -13,9 +14,9 @@ from typing import Any
 import pytest
 
 from rnar import cli
+from rnar.sweep.engines.ray import knock
 from sweeping import MATRIX, TINY, is_job, jobs_of, kill, parent, runs_in, saved_step, trained_one_by_one, wait_for
 
-PLACE = "127.0.0.1:1"  # nobody listens there
 SMALL = dict(object_store_memory=80 << 20, include_dashboard=False)
 
 
@@ -37,8 +38,8 @@ def run(capsys, monkeypatch, tmp_path):
 def test_without_ray_it_says_how_to_install_it(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     said = "rnar: Ray is not installed here; pip install 'rnar[ray]', or use --engine local"
-    code, _, err = run("sweep", "quick", "--engine", "ray")
-    assert (code, err) == (2, said) and os.listdir() == []
+    assert run("sweep", "quick", "--engine", "ray") == (2, "", said)
+    assert os.listdir() == []
 
 
 @pytest.fixture(scope="module")
@@ -66,16 +67,35 @@ def meanwhile(condition: Callable[[], Any], act: Callable[[], None]) -> threadin
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
 
-def test_where_there_is_no_cluster_it_says_so(run):
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("127.0.0.1:1", "no Ray cluster at 127.0.0.1:1; `ray start --head` starts one and tells its address"),
+        ("nonsense", "no Ray cluster at nonsense"),
+        ("local", "--address local: Ray would start a cluster of its own; --engine local does without"),
+    ],
+)
+def test_where_there_is_no_cluster_it_says_so(run, address, said):
     pytest.importorskip("ray", reason="there is no Ray for this Python")
-    for words, said in (
-        (["--address", PLACE], f"no Ray cluster at {PLACE}; `ray start --head` starts one"),
-        (["--address", "nonsense"], "no Ray cluster at nonsense"),
-        (["--address", "local"], "--engine local does without"),
-    ):
-        code, _, err = run("sweep", "quick", "--engine", "ray", *words)
-        assert code == 2 and err.startswith("rnar: ") and "\n" not in err and said in err
+    code, out, err = run("sweep", "quick", "--engine", "ray", "--address", address)
+    assert (code, out) == (2, "")
+    assert err.startswith("rnar: ") and "\n" not in err and said in err
     assert os.listdir() == []
+
+
+def test_where_something_else_listens_it_says_so_too():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def answer() -> None:
+            with server.accept()[0] as guest:
+                guest.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        other = threading.Thread(target=answer)
+        other.start()
+        with pytest.raises(ValueError, match=f"no Ray cluster at 127.0.0.1:{port}"):
+            knock(f"127.0.0.1:{port}")
+        other.join()
 
 
 def test_all_runs_end_as_if_trained_one_by_one_though_a_worker_is_killed(run, cluster):

@@ -107,12 +107,13 @@ def sweep(
     settings = {**given, **{name: value for name, value in chosen.settings.items() if given[name] is None}}
     place = folder or Path(chosen.folder)
     jobs = plan(parts(chosen, tasks, models), seeds_of(seeds or chosen.seeds), settings, place)
-    console.print(display.summary(jobs, str(place)), soft_wrap=True)
-    left = [job for job in jobs if job.open]
+    about, left = display.summary(jobs, str(place)), [job for job in jobs if job.open]
     if not left:
+        console.print(about, soft_wrap=True)
         return 0
     with _engine(engine, address, jobs) as (there, measure, make):
         uses_gpu = _uses_gpu(common.device, engine, there)
+        console.print(about, soft_wrap=True)
         costs = _costs(console, jobs, measure) if estimate else {}
         most = max((display.cost_of(job, costs).memory for job in left), default=0)
         found = layout(len(jobs), wanted, there, uses_gpu, most or None)

@@ -95,7 +95,7 @@ class Display:
         self.left = {id(job): cost_of(job, costs).left(job) for job in jobs}
         self._begun = self._heard = time.monotonic()
         self._lines: dict[int, TaskID] = {}
-        self._bar = Progress(
+        self.bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.fields[words]}"),
@@ -103,17 +103,17 @@ class Display:
             transient=True,
             disable=not console.is_terminal,
         )
-        self._all = self._bar.add_task("all runs", total=self.total or 1.0, words="")
+        self._all = self.bar.add_task("all runs", total=self.total or 1.0, words="")
 
     def __enter__(self) -> Display:
-        self._bar.start()
+        self.bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+        self.bar.stop()
 
     def started(self, job: Job) -> None:
-        self._lines[id(job)] = self._bar.add_task(job.name, total=float(job.steps), words="starts")
+        self._lines[id(job)] = self.bar.add_task(job.name, total=float(job.steps), words="starts")
 
     def told(self, job: Job, message: dict[str, Any]) -> None:
         cost, line = cost_of(job, self.costs), self._lines[id(job)]
@@ -121,18 +121,18 @@ class Display:
             self.say(f"{job.name} " + (f"goes on from step {message['begun']}" if message["begun"] else "begins"))
         if (step := message.get("step", message.get("begun"))) is not None:
             self.left[id(job)] = cost.training * (1 - step / job.steps) + cost.test
-            self._bar.update(line, completed=step, words=f"step {step} of {job.steps}")
+            self.bar.update(line, completed=step, words=f"step {step} of {job.steps}")
         if (share := message.get("tested")) is not None:
             self.left[id(job)] = cost.test * (1 - share)
-            self._bar.update(line, total=1.0, completed=share, words="test")
+            self.bar.update(line, total=1.0, completed=share, words="test")
         self._refresh()
 
     def retried(self, job: Job, words: str) -> None:
-        self._bar.remove_task(self._lines.pop(id(job)))
+        self.bar.remove_task(self._lines.pop(id(job)))
         self.say(f"{job.name} is begun again: {words}")
 
     def ended(self, job: Job, outcome: Outcome) -> None:
-        self._bar.remove_task(self._lines.pop(id(job)))
+        self.bar.remove_task(self._lines.pop(id(job)))
         self.left[id(job)] = 0.0
         self.finished += 1
         how = f"{outcome.value:.2%}" if outcome.kind == "done" else f"failed: {outcome.words}"
@@ -154,7 +154,7 @@ class Display:
 
     def _refresh(self) -> None:
         words = f"{self.finished} of {self.runs}{self._soon()}"
-        self._bar.update(self._all, completed=self.total * self.share, words=words)
+        self.bar.update(self._all, completed=self.total * self.share, words=words)
 
     def say(self, words: str) -> None:
         self._heard = time.monotonic()

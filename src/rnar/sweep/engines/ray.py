@@ -10,6 +10,7 @@ A node or a worker that dies takes the process with it; the run is begun again e
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import sys
 import time
@@ -49,6 +50,7 @@ MOMENT = 0.5  # seconds
 GRACE = 100.0  # seconds to save, once asked to stop
 ANSWER = 60.0  # seconds to wait for a node
 KNOCK = 5.0  # seconds to wait for a cluster's door to open
+SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # the first frame of both sides of HTTP/2; here an empty one
 
 
 class Ray:
@@ -60,17 +62,14 @@ class Ray:
         except ImportError:
             raise ValueError("Ray is not installed here; pip install 'rnar[ray]', or use --engine local") from None
         self.ray: Any = ray
-        self._knock(address)
+        knock(address)
+        environment = {"py_modules": modules} if (modules := own_modules(models)) else None
+        quiet: dict[str, Any] = dict(log_to_driver=False, logging_level=logging.ERROR)
         try:
-            environment = {"py_modules": modules} if (modules := own_modules(models)) else None
-            ray.init(
-                address=address or "auto", log_to_driver=False, logging_level=logging.ERROR, runtime_env=environment
-            )
+            ray.init(address=address or "auto", runtime_env=environment, **quiet)
         except (ConnectionError, RuntimeError, ValueError) as error:
-            said = str(error).strip().split("\n")[0]
-            raise ValueError(
-                f"no Ray cluster at {address or 'this machine'} ({said}); `ray start --head` starts one"
-            ) from None
+            where = f"at {address} ({_words(error)})" if address else "on this machine"
+            raise ValueError(f"no Ray cluster {where}; `ray start --head` starts one and tells its address") from None
         head = next(node["NodeID"] for node in ray.nodes() if "node:__internal_head__" in node["Resources"])
         self._mailbox: Any = (
             ray.remote(Mailbox)
@@ -85,21 +84,6 @@ class Ray:
         self._marker: Path | None = None
         self._layout = Layout(1, 1, 0, None)
 
-    @staticmethod
-    def _knock(address: str | None) -> None:
-        """Ray itself would try for long, and then end the process."""
-        host, _, port = (address or "").removeprefix("ray://").rpartition(":")
-        if not address or address in ("auto", "local"):
-            if address == "local":
-                raise ValueError("--address local: Ray would start a cluster of its own; --engine local does without")
-            return
-        try:
-            socket.create_connection((host, int(port)), KNOCK).close()
-        except (OSError, ValueError, OverflowError):
-            raise ValueError(
-                f"no Ray cluster at {address}; `ray start --head` starts one and tells its address"
-            ) from None
-
     def _at(self, node: str, soft: bool = False) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -112,7 +96,7 @@ class Ray:
 
     def measured(self, settings: Settings) -> dict[str, Any]:
         """Rates of a model (see estimate.py), on a node."""
-        gpus = self._layout.gpus
+        gpus = float(settings.device != "cpu" and self.there().gpus > 0)
         asked = self.ray.remote(measure_on_node).options(num_cpus=1, num_gpus=gpus).remote(request("measure", settings))
         try:
             outcome = self.ray.get(asked)
@@ -213,6 +197,24 @@ class Ray:
         if self._marker is not None:
             self._marker.unlink(missing_ok=True)
         self.ray.shutdown()
+
+
+def knock(address: str | None) -> None:
+    """Raise if no Ray listens there, which Ray itself finds out in minutes. It speaks gRPC, and that is HTTP/2."""
+    if address is None or address == "auto":
+        return  # it knows by itself whether one is here
+    if address == "local":
+        raise ValueError("--address local: Ray would start a cluster of its own; --engine local does without")
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        with socket.create_connection((host, int(port)), KNOCK) as door:
+            door.settimeout(KNOCK)
+            door.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS)
+            answer = door.recv(9)
+    except (OSError, ValueError, OverflowError):
+        answer = b""
+    if answer[3:4] != SETTINGS[3:4] and not os.environ.get("RAY_USE_TLS"):
+        raise ValueError(f"no Ray cluster at {address}; `ray start --head` starts one and tells its address")
 
 
 def _words(error: Exception) -> str:
