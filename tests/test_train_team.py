@@ -55,7 +55,9 @@ def work():
         gradients(team, rnar.clrs.sample("bfs", n=6, batch=1, seed=1), "one")  # one process has nothing to do
         assert team.share(b"abc" if team.first else None) == b"abc"
         assert team.share(b"" if team.first else None) == b""
+    os.environ["MASTER_PORT"] = sys.argv[3]  # not the store of the first team, which may still be there
     result = train(settings)
+    os.environ["MASTER_PORT"] = sys.argv[4]
     assert train(settings) == result
     (here / f"result-{os.environ['RANK']}.json").write_text(json.dumps(result.plain()))
 
@@ -65,7 +67,7 @@ for rank in "01":
     os.environ["RANK"] = rank
     children.append(os.fork())
     if children[-1] == 0:
-        signal.alarm(800)  # whatever happens, it is not left behind
+        signal.alarm(300)  # whatever happens, it is not left behind
         work()
         os._exit(0)
 sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
@@ -84,7 +86,7 @@ def two(tmp_path_factory):
     if sys.platform == "win32":
         pytest.skip("needs fork")
     here = tmp_path_factory.mktemp("two")
-    command = [sys.executable, "-c", TWO, str(here), free_port()]
+    command = [sys.executable, "-c", TWO, str(here), free_port(), free_port(), free_port()]
     subprocess.run(command, check=True, cwd=TESTS, timeout=900)
     return here
 
