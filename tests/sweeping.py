@@ -41,7 +41,7 @@ def runs_in(folder: Path) -> dict[str, Any]:
 def jobs_of(process: int) -> list[int]:
     """The processes of runs that this one has started, itself or by others. Nobody else's: they may be in earnest."""
     numbers = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    return [number for number in numbers if is_job(number) and process in _line(number)]
+    return [number for number in numbers if is_job(number) and process in ancestors(number)]
 
 
 def is_job(process: int) -> bool:
@@ -53,7 +53,7 @@ def parent(process: int) -> int:
     return int(fields[1]) if fields else 0
 
 
-def _line(process: int) -> list[int]:
+def ancestors(process: int) -> list[int]:
     """A process, its parent, and so on."""
     found = []
     while process > 1:

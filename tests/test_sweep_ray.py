@@ -15,7 +15,19 @@ import pytest
 
 from rnar import cli
 from rnar.sweep.engines.ray import knock
-from sweeping import MATRIX, TINY, is_job, jobs_of, kill, parent, runs_in, saved_step, trained_one_by_one, wait_for
+from sweeping import (
+    MATRIX,
+    TINY,
+    ancestors,
+    is_job,
+    jobs_of,
+    kill,
+    parent,
+    runs_in,
+    saved_step,
+    trained_one_by_one,
+    wait_for,
+)
 
 SMALL = dict(object_store_memory=80 << 20, include_dashboard=False)
 
@@ -118,28 +130,33 @@ def test_all_runs_end_as_if_trained_one_by_one_though_a_worker_is_killed(run, cl
     wait_for(lambda: not is_job(killed[1]))
 
 
-def test_sent_by_ray_runs_survive_ctrl_c_and_the_death_of_a_node(run, cluster):
-    alone = trained_one_by_one("bfs", "rnar,mpnn", (0,), steps=100)
-    words = [*TINY, "--tasks", "bfs", "--models", "rnar,mpnn", "--seeds", "0", "--steps", "100", "--no-estimate"]
+def test_sent_by_ray_a_run_survives_ctrl_c_and_the_death_of_its_node(run, cluster):
+    words = [*TINY, "--tasks", "bfs", "--models", "rnar", "--seeds", "0", "--steps", "400", "--no-estimate"]
     words += ["--engine", "ray", "--address", cluster.address, "--storage", "ray"]
+    place = Path("runs/bfs/rnar/seed-0")
 
-    def learning() -> bool:
-        return len(list(Path("runs").rglob("state.safetensors"))) == 2
-
-    watcher = meanwhile(learning, lambda: os.kill(os.getpid(), signal.SIGINT))
-    code, out, err = run("sweep", *words)
+    watcher = meanwhile((place / "state.safetensors").exists, lambda: os.kill(os.getpid(), signal.SIGINT))
+    code, _, err = run("sweep", *words)
     watcher.join()
     assert (code, err) == (130, "rnar: interrupted")
-    saved = {model: saved_step(Path("runs/bfs", model, "seed-0")) for model in ("rnar", "mpnn")}
-    assert jobs_of(os.getpid()) == [] and all(0 < step < 100 for step in saved.values())
+    assert jobs_of(os.getpid()) == []
+    step = saved_step(place)
+    assert 0 < step < 400
 
-    nodes = [node for node in cluster.list_all_nodes() if not node.head]
-    watcher = meanwhile(
-        lambda: len(jobs_of(os.getpid())) == 2, lambda: cluster.remove_node(nodes[0], allow_graceful=False)
-    )
+    def remove_its_node() -> None:
+        (job,) = jobs_of(os.getpid())
+        (node,) = [node for node in cluster.list_all_nodes() if raylet(node) in ancestors(job)]
+        cluster.remove_node(node, allow_graceful=False)
+
+    watcher = meanwhile(lambda: jobs_of(os.getpid()), remove_its_node)
     code, out, err = run("sweep", *words)
     watcher.join()
     assert (code, err) == (0, "")
-    assert "2 to go on with" in out and out.count(" is begun again: ") == 1
-    assert all(f"bfs {model} seed 0 goes on from step {step}" in out for model, step in saved.items())
-    assert runs_in(Path("runs")) == alone
+    assert "1 to go on with" in out and out.count(" is begun again: NodeDiedError") == 1
+    assert f"bfs rnar seed 0 goes on from step {step}\n" in out
+    assert runs_in(Path("runs")) == trained_one_by_one("bfs", "rnar", (0,), steps=400)
+
+
+def raylet(node: Any) -> int:
+    """The number of a node's main process."""
+    return node.all_processes["raylet"][0].process.pid

@@ -109,11 +109,18 @@ def run_on_node(number: int, request: dict[str, Any], threads: int, kept: Kept, 
     except BaseException:  # it was cancelled: let it save first
         child.ask_to_stop()
         child.end()
-        mailbox.put.remote(Letter(number, None, folder.news()))
+        delivered(mailbox.put.remote(Letter(number, None, folder.news())))
         raise
     finally:
         child.kill()
         folder.close()
+
+
+def delivered(letter: Any) -> None:
+    """Wait until it is: the task ends after this, and nobody looks for letters then."""
+    import ray
+
+    ray.get(letter)
 
 
 def measure_on_node(request: dict[str, Any]) -> Outcome:

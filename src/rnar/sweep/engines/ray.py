@@ -71,11 +71,8 @@ class Ray:
             where = f"at {address} ({_words(error)})" if address else "on this machine"
             raise ValueError(f"no Ray cluster {where}; `ray start --head` starts one and tells its address") from None
         head = next(node["NodeID"] for node in ray.nodes() if "node:__internal_head__" in node["Resources"])
-        self._mailbox: Any = (
-            ray.remote(Mailbox)
-            .options(num_cpus=0, max_restarts=-1, scheduling_strategy=self._at(head, soft=True))
-            .remote()
-        )
+        # At the head: it lives as long as the cluster does.
+        self._mailbox: Any = ray.remote(Mailbox).options(num_cpus=0, scheduling_strategy=self._at(head)).remote()
         self._run = ray.remote(run_on_node)
         self._jobs: dict[int, Job] = {}
         self._answers: dict[Any, int] = {}
@@ -84,10 +81,10 @@ class Ray:
         self._marker: Path | None = None
         self._layout = Layout(1, 1, 0, None)
 
-    def _at(self, node: str, soft: bool = False) -> Any:
+    def _at(self, node: str) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        return NodeAffinitySchedulingStrategy(node, soft)
+        return NodeAffinitySchedulingStrategy(node, soft=False)
 
     def there(self) -> There:
         nodes = [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
@@ -152,7 +149,7 @@ class Ray:
 
     def _letters(self) -> Iterator[Event]:
         letters: list[Letter] = []
-        with suppress(self.ray.exceptions.RayError):  # it may be moving to another node
+        with suppress(self.ray.exceptions.RayError):  # the head is busy or gone; the answers will tell
             letters = self.ray.get(self._mailbox.take.remote(), timeout=ANSWER)
         for number, message, files in letters:
             job = self._jobs.get(number)
