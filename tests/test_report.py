@@ -236,10 +236,11 @@ ENGINE = next(filter(None, map(shutil.which, ("tectonic", "pdflatex", "lualatex"
 
 
 @pytest.mark.skipif(ENGINE is None, reason="needs a TeX")
-def test_latex_compiles(runs, tmp_path):
+@pytest.mark.parametrize("table", [None, 1, 2, 3, 4])
+def test_latex_compiles(runs, table, tmp_path):
     packages = r"\usepackage{booktabs,graphicx,xcolor}"
     document = rf"\documentclass{{article}}{packages}\begin{{document}}%s\end{{document}}"
-    (tmp_path / "page.tex").write_text(document % FORMATS["latex"](page_of(runs, 2)))
+    (tmp_path / "page.tex").write_text(document % FORMATS["latex"](page_of(runs, table)))
     command = [str(ENGINE), *([] if "tectonic" in str(ENGINE) else ["-interaction=nonstopmode", "-halt-on-error"])]
     subprocess.run([*command, "page.tex"], cwd=tmp_path, check=True, capture_output=True, timeout=120)
     assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")

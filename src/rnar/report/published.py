@@ -65,10 +65,10 @@ TASKS = {
 """what the paper calls them, in its order"""
 
 TITLES = {
-    1: "sequential algorithms",
-    2: "all algorithms",
-    3: "without triplets and gate (RNAR-MPNN), without positions (RNAR-NoPE)",
-    4: "random orders (RNAR-Janossy-k)",
+    1: "Sequential algorithms",
+    2: "All algorithms",
+    3: "Without triplets and gate (RNAR-MPNN), without positions (RNAR-NoPE)",
+    4: "Random orders (RNAR-Janossy-k)",
 }
 HOME = {**dict.fromkeys(MODELS, 2), "rnar-mpnn": 3, "rnar-nope": 3, **{f"rnar-janossy-{k}": 4 for k in (1, 2, 3)}}
 """the table where most of a model's numbers are"""

@@ -44,7 +44,8 @@ class _Table:
         self.ours = [model for model in self._candidates() if model == MAIN or self._was_run(model)]
         heads = [[f"{_title(model)}\nours", "ours −\npaper", "seeds ×\nsteps"] for model in self.ours]
         paper = [f"{_title(model)}\npaper" for model in self.theirs]
-        self.result = Page(f"Table {table}: {TITLES[table]}", ["Algorithm", *paper, *sum(heads, [])], left=1)
+        title = f"{TITLES[table]}: Table {table} of the paper"  # other documents have numbers of their own
+        self.result = Page(title, ["Algorithm", *paper, *sum(heads, [])], left=1)
         self.result.names = ["task", *(f"{_title(model)} paper" for model in self.theirs)]
         for name in map(_title, self.ours):
             self.result.names += [f"{name} ours", f"{name} ours less paper", f"{name} seeds × {name} steps"]
