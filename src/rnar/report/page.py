@@ -23,6 +23,11 @@ class Cell:
     marks: str = ""
     """letters of notes"""
 
+    @property
+    def tail(self) -> tuple[str, str]:
+        """What stands behind the number."""
+        return self.spread, self.marks
+
 
 DASH = Cell(DASH_SIGN, tone="quiet")
 """what was not run"""
@@ -75,6 +80,11 @@ class Page:
 
     def rule(self) -> None:
         self.rules.add(len(self.rows))
+
+    def tails(self) -> list[tuple[str, str]]:
+        """Of each column the longest: as much room is left behind each number, so that their points are in line."""
+        columns = zip(*([cell.tail for cell in row] for row in self.rows), strict=True)
+        return [(max((s for s, _ in column), key=len), max((m for _, m in column), key=len)) for column in columns]
 
 
 def number(value: float | None) -> Cell:

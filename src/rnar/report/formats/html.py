@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import escape
 
 from rnar.report.page import Cell, Page
@@ -20,6 +20,8 @@ thead th { border-bottom: 1.5px solid; border-top: 2px solid; vertical-align: bo
 tbody tr:last-child td { border-bottom: 2px solid; }
 tbody tr.rule td { border-top: 1.5px solid var(--line); }
 tbody tr:hover td { background: rgb(128 128 128 / 12%); }
+td.ours, th.ours { border-left: 1px solid var(--line); }
+.spread, .marks { display: inline-block; text-align: left; }
 .better { color: var(--better); } .worse { color: var(--worse); } .quiet, .spread { color: var(--quiet); }
 u { text-underline-offset: 3px; } sup { line-height: 0; }
 p, ol { color: var(--quiet); font-size: .87rem; max-width: 60rem; }
@@ -27,9 +29,10 @@ p, ol { color: var(--quiet); font-size: .87rem; max-width: 60rem; }
 
 
 def render(page: Page) -> str:
-    heads = "".join(f"<th{_words(k, page)}>{escape(head).replace(chr(10), '<br>')}</th>" 
-                    for k, head in enumerate(page.head))  # fmt: skip
-    rows = [f"<tr{' class=rule' if place in page.rules else ''}>{_cells(row, page)}</tr>"
+    kinds, tails = list(_kinds(page)), page.tails()
+    heads = "".join(f"<th{kind}>{escape(head).replace(chr(10), '<br>')}</th>"
+                    for kind, head in zip(kinds, page.head, strict=True))  # fmt: skip
+    rows = [f"<tr{' class=rule' if place in page.rules else ''}>{_cells(row, kinds, tails)}</tr>"
             for place, row in enumerate(page.rows)]  # fmt: skip
     notes = "<br>".join(f"<sup>{letter}</sup> {escape(note)}" for letter, note in page.notes)
     return "\n".join([
@@ -49,12 +52,17 @@ def render(page: Page) -> str:
     ])  # fmt: skip
 
 
-def _words(place: int, page: Page) -> str:
-    return ' class="words"' if place < page.left else ""
+def _kinds(page: Page) -> Iterator[str]:
+    """The class of each column: words, or the first of columns that stay together."""
+    yield from [' class="words"'] * page.left
+    for span in page.spans or [1] * (len(page.head) - page.left):
+        yield ' class="ours"' if span > 1 else ""
+        yield from [""] * (span - 1)
 
 
-def _cells(row: Iterable[Cell], page: Page) -> str:
-    return "".join(f"<td{_words(place, page)}>{text(cell)}</td>" for place, cell in enumerate(row))
+def _cells(row: Iterable[Cell], kinds: Iterable[str], tails: Iterable[tuple[str, str]]) -> str:
+    columns = zip(row, kinds, tails, strict=True)
+    return "".join(f"<td{kind}>{text(cell)}{_tail(cell, room)}</td>" for cell, kind, room in columns)
 
 
 def text(cell: Cell) -> str:
@@ -63,8 +71,11 @@ def text(cell: Cell) -> str:
         found = f"<u>{found}</u>"
     if cell.best:
         found = f"<b>{found}</b>"
-    if cell.tone:
-        found = f'<span class="{cell.tone}">{found}</span>'
-    if cell.spread:
-        found += f' <span class="spread">± {escape(cell.spread)}</span>'
-    return found + (f" <sup>{cell.marks}</sup>" if cell.marks else "")
+    return f'<span class="{cell.tone}">{found}</span>' if cell.tone else found
+
+
+def _tail(cell: Cell, room: tuple[str, str]) -> str:
+    spread = f"± {escape(cell.spread)}" if cell.spread else ""
+    marks = f"<sup>{cell.marks}</sup>" if cell.marks else ""
+    found = f' <span class="spread" style="width: {len(room[0]) + 2.4:g}ch">{spread}</span>' if room[0] else ""
+    return found + (f'<span class="marks" style="width: {len(room[1])}ch">{marks}</span>' if room[1] else "")

@@ -19,8 +19,10 @@ SPECIAL = {
 def render(page: Page) -> str:
     """A table that is made narrower where it is wider than the page."""
     align = "l" * page.left + "r" * (len(page.head) - page.left)
+    tails = page.tails()
     rows = [
-        ("\\midrule\n" if place in page.rules else "") + _line(map(text, row)) for place, row in enumerate(page.rows)
+        ("\\midrule\n" if place in page.rules else "") + _line(map(_padded, row, tails))
+        for place, row in enumerate(page.rows)
     ]
     notes = [rf"\textsuperscript{{{letter}}} {escaped(note)}." for letter, note in page.notes]
     return "\n".join([
@@ -65,9 +67,17 @@ def text(cell: Cell) -> str:
         found = rf"\underline{{{found}}}"
     if cell.tone:
         found = rf"\textcolor[HTML]{{{TONES[cell.tone]}}}{{{found}}}"
-    if cell.spread:
-        found += rf" $\pm$ {escaped(cell.spread)}"
-    return found + (rf"\,\textsuperscript{{{cell.marks}}}" if cell.marks else "")
+    return found
+
+
+def _padded(cell: Cell, room: tuple[str, str]) -> str:
+    """With what follows, in as much room as all of the column have."""
+    own, most = _tail(*cell.tail), _tail(*room)
+    return text(cell) + (own if own == most else rf"\rlap{{{own}}}\hphantom{{{most}}}")
+
+
+def _tail(spread: str, marks: str) -> str:
+    return rf" $\pm$ {escaped(spread)}" * bool(spread) + rf"\,\textsuperscript{{{marks}}}" * bool(marks)
 
 
 def escaped(words: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -35,9 +36,14 @@ def parts(page: Page, width: int) -> Iterator[RenderableType]:
 
 def _width(page: Page, columns: list[int], tall: bool, padding: int) -> int:
     """Of a table of these columns. `tall`: what follows ± has a line of its own."""
-    cells = [[Text(page.head[k]), *(text(row[k], tall) for row in page.rows)] for k in columns]
-    widths = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in cells]
-    return sum(widths) + (1 + padding) * len(columns)
+    tails = page.tails()
+    heads = [max(map(cell_len, page.head[k].split("\n"))) for k in columns]
+    cells = [max(_cell_width(row[k], tails[k], tall) for row in page.rows) for k in columns]
+    return sum(map(max, heads, cells)) + (1 + padding) * len(columns)
+
+
+def _cell_width(cell: Cell, room: tuple[str, str], tall: bool) -> int:
+    return max(map(cell_len, text(cell, tall).plain.split("\n"))) + (0 if tall else missing(cell, room))
 
 
 def _pieces(page: Page, width: int) -> Iterator[list[int]]:
@@ -57,10 +63,14 @@ def _table(page: Page, columns: list[int], tall: bool, padding: int) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, padding, 0, 0), header_style="bold", show_edge=False)
     for k in columns:
         table.add_column(page.head[k], justify="left" if k < page.left else "right", overflow="fold")
+    tails = page.tails()
     for place, row in enumerate(page.rows):
         if place in page.rules:
             table.add_section()
-        table.add_row(*(text(row[k], tall) for k in columns))
+        cells = [(row[k], 0 if tall else missing(row[k], tails[k])) for k in columns]
+        table.add_row(
+            *(Padding(text(cell, tall), (0, space, 0, 0)) if space else text(cell, tall) for cell, space in cells)
+        )
     return table
 
 
@@ -76,3 +86,12 @@ def text(cell: Cell, tall: bool = False) -> Text:
     if cell.marks:
         found.append(f" {cell.marks}", "dim")
     return found
+
+
+def missing(cell: Cell, room: tuple[str, str]) -> int:
+    """By how much what stands behind this number is shorter than what stands behind another of the column."""
+    return _length(room) - _length(cell.tail)
+
+
+def _length(tail: tuple[str, str]) -> int:
+    return sum(len(part) + space for part, space in zip(tail, (2, 1), strict=True) if part)
