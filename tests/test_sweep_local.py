@@ -6,6 +6,7 @@ import io
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -71,6 +72,13 @@ def test_what_makes_no_sense_is_refused_in_one_line(run, monkeypatch, words, sai
     assert (code, out) == (2, "")
     assert err.startswith("rnar: ") and "\n" not in err and said in err
     assert os.listdir() == []
+
+
+def test_a_run_of_two_threads_ends_as_if_trained_alone(tmp_path):
+    words = ["sweep", *TINY, "--tasks", "bfs", "--models", "rnar", "--seeds", "0", "--steps", "4", "--threads", "2"]
+    command = [sys.executable, "-m", "rnar", *words, "--no-estimate"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
+    assert runs_in(tmp_path / "runs") == trained_one_by_one("bfs", "rnar", (0,), threads=2)
 
 
 def test_a_plan_is_shown_and_nothing_done(run):

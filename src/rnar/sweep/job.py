@@ -108,7 +108,8 @@ def end_with_parent() -> None:
     """Stop as if asked to when nobody is there any more; and in any case after a while."""
 
     def wait() -> None:
-        sys.stdin.buffer.read()
+        while os.read(0, 1024):  # not through sys.stdin, whose lock a process that is forked meanwhile waits for
+            pass
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(GRACE)
         os._exit(1)
