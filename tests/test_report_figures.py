@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from reporting import made_up, write
 from rnar import cli
+from rnar.evaluation.figure import Line
 from rnar.report.figures import Curve
 from rnar.report.rates import rates
 from rnar.training import loop, train
@@ -121,5 +124,38 @@ def test_networks_are_tried_for_scores_against_size_and_hints_along_the_steps(ru
     assert {"bfs", "4", "6", "rnar, seed 0", "size of the problems (n)"} <= set(texts(tmp_path / "sizes.svg"))
     flags = ("--figure", "hints", "--n", 6, *few, "--out", tmp_path / "hints.svg")
     assert run(tmp_path / "runs" / "one", *flags) == (0, "", "")
+    assert "rnar, seed 0" in texts(tmp_path / "hints.svg")
     assert {"pi_h", "reach_h", "step"} <= set(texts(tmp_path / "hints.svg"))
     assert json.loads((tmp_path / "runs" / "one" / "result.json").read_text())["steps"] == 2  # the run is as it was
+
+
+def test_networks_that_differ_in_their_seed_are_one_line_and_others_are_not(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "official", small_test)
+    for seed in (0, 1):
+        train(tiny(tmp_path / "runs" / str(seed), steps=2, seed=seed))
+    train(tiny(tmp_path / "runs" / "batch", steps=2, batch=2))
+    few = ("--samples", 3, "--threads", 1)
+    for figure, sizes in (("sizes", (4, 6)), ("hints", (6,))):
+        out = tmp_path / f"{figure}.svg"
+        assert run(tmp_path / "runs", "--figure", figure, "--n", *sizes, *few, "--out", out) == (0, "", "")
+        assert len([text for text in texts(out) if text.endswith("mean of 2 seeds")]) == 1
+        assert len([text for text in texts(out) if text.endswith("seed 0")]) == 1
+        assert not [text for text in texts(out) if text.endswith("seed 1")]
+    assert "score, with 95% interval or standard error over seeds (%)" in texts(tmp_path / "sizes.svg")
+
+
+def test_the_score_of_several_seeds_is_their_mean_and_its_standard_error():
+    def outcome(seed: int, score: float) -> Any:
+        settings = SimpleNamespace(name="rnar", seed=seed)
+        return SimpleNamespace(
+            run=SimpleNamespace(settings=settings),
+            problems=SimpleNamespace(n=8),
+            evaluation=SimpleNamespace(score=score),
+            interval=(0.1, 0.7),
+        )
+
+    three = Line([outcome(0, 0.2), outcome(1, 0.4), outcome(2, 0.6)])
+    assert three.score() == pytest.approx((0.4, 0.2 / 3**0.5, 0.2 / 3**0.5))
+    assert (three.label, three.sizes) == ("rnar, mean of 3 seeds", [8])
+    alone = Line([outcome(5, 0.4)])
+    assert alone.score() == pytest.approx((0.4, 0.3, 0.3)) and alone.label == "rnar, seed 5"

@@ -11,15 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from rnar.evaluation.canvas import canvas, saved
 from rnar.evaluation.figure import COLOURS
-from rnar.report.canvas import canvas, saved
 from rnar.report.folders import metrics
 from rnar.report.groups import Group, Groups
 from rnar.report.published import MODELS, TASKS
 from rnar.report.rates import Rate
 from rnar.report.rows import Row
 
-COLUMNS, WIDTH, HEIGHT = 4, 3.1, 2.5
+COLUMNS, WIDTH, HEIGHT, LEGEND = 4, 3.1, 2.5, 0.5
 UNITS = (("s", 1, 0.0), ("min", 60, 600.0), ("h", 3600, 6 * 3600.0))  # with the seconds from which they are used
 
 Value = Callable[[dict[str, Any], str], float]
@@ -111,7 +111,7 @@ def _drawn(
     """All panels with one legend. `straight`: by task lines through the origin, as label, whose colour, and slope."""
     labels = list(dict.fromkeys(curve.label for some in panels.values() for curve in some))
     labels = sorted(labels, key=lambda label: list(MODELS.values()).index(label) if label in MODELS.values() else 99)
-    page, grid = canvas(len(panels), COLUMNS, WIDTH, HEIGHT)
+    page, grid = canvas(len(panels), COLUMNS, WIDTH, HEIGHT, LEGEND)
     for place, (axes, (task, some)) in enumerate(zip(grid, panels.items(), strict=False)):
         for curve in sorted(some, key=lambda curve: labels.index(curve.label)):
             _draw(axes, curve, **_style(labels.index(curve.label)))

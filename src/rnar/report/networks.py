@@ -8,11 +8,9 @@ from typing import NamedTuple
 
 import torch
 
-from rnar.evaluation.figure import COLUMNS, HEIGHT, WIDTH, figure
-from rnar.evaluation.figure import hints_along_steps as hint_panel
+from rnar.evaluation.figure import drawn, hints_along_steps, lines, scores_against_size
 from rnar.evaluation.runs import Outcome, evaluated
 from rnar.evaluation.sets import problem_sets
-from rnar.report.canvas import canvas, saved
 from rnar.report.rows import Row
 from rnar.training.run import BEST, Run
 
@@ -60,12 +58,10 @@ def _ready(rows: Iterable[Row], tell: Callable[[str], None]) -> dict[Path, list[
 
 def sizes(found: list[Outcome], format: str) -> bytes:
     """Score against size, a panel for each task."""
-    return figure(found, format)
+    return drawn([scores_against_size(some) for some in lines(found, together=True).values()], format)
 
 
 def hints(found: list[Outcome], format: str) -> bytes:
-    """How well each hint is predicted along the steps, a panel for each run and task."""
-    page, grid = canvas(len(found), COLUMNS, WIDTH, HEIGHT)
-    for axes, outcome in zip(grid, found, strict=True):
-        hint_panel(outcome)(axes)
-    return saved(page, format)
+    """How well each hint is predicted along the steps, a panel for each task, model and size."""
+    every = (line for some in lines(found, together=True).values() for line in some)
+    return drawn([hints_along_steps(line.at(n)) for line in every for n in line.sizes], format)
