@@ -1,6 +1,7 @@
 """Processes that share the weights: they compute what threads do, and end when they should."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -107,6 +108,31 @@ def test_one_that_was_killed_is_noticed():
     os.kill(workers._crew.processes[1], signal.SIGKILL)
     with pytest.raises(RuntimeError, match="ended unexpectedly"):
         workers.backward(batch)
+
+
+READS = """
+import sys, threading
+sys.path.insert(0, {here!r})
+threading.Thread(target=sys.stdin.buffer.read, daemon=True).start()
+from test_crew import made
+workers, batch = made()
+print(sorted(workers.backward(batch)), flush=True)
+import os; os._exit(0)  # not waiting for that thread
+"""
+
+
+def test_they_work_while_another_thread_waits_for_input():
+    program = READS.format(here=os.path.dirname(__file__))
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None and soon_readable(process.stdout)
+            assert b"pi" in process.stdout.readline()
+        finally:
+            process.kill()
+
+
+def soon_readable(file):
+    return bool(select.select([file], [], [], 60)[0])
 
 
 PROGRAM = """

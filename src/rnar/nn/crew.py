@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import multiprocessing as mp
 import os
 import signal
 import sys
@@ -18,6 +17,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -62,19 +62,12 @@ class Crew:
         """their numbers"""
         self._ends: list[Connection] = []
         self._asked = 0
-        context = mp.get_context("fork")
         for k in range(count):
-            ours, theirs = context.Pipe()
+            ours, theirs = Pipe()
             self._ends.append(ours)
-            arguments = theirs, network, self.gradients[k], self._flags[k]
-            process = context.Process(target=_serve, args=arguments, daemon=True, name=f"rnar-{k + 1}")
-            with warnings.catch_warnings(), global_compiler_lock:
-                # Python warns of locks that other threads may hold. The one that is needed over there is held here.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                process.start()
+            self.processes.append(_forked(_serve, theirs, network, self.gradients[k], self._flags[k]))
             theirs.close()
-            self.processes.append(process.pid or 0)
-        weakref.finalize(self, _dismiss, self._ends)
+        weakref.finalize(self, _dismiss, self._ends, self.processes, os.getpid())
 
     def ask(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> None:
         """Let each process call function(network, *arguments): one tuple for each."""
@@ -104,9 +97,32 @@ class Crew:
         return answer
 
 
-def _dismiss(ends: list[Connection]) -> None:
+def _forked(work: Callable[..., None], *arguments: Any) -> int:
+    """The number of a new process that does nothing else than this work.
+
+    multiprocessing would close `sys.stdin` in it, and wait for ever if another thread was reading there meanwhile.
+    """
+    with warnings.catch_warnings(), global_compiler_lock:
+        # Python warns of locks that other threads may hold. The one that is needed over there is held here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        number = os.fork()
+    if number == 0:
+        try:
+            work(*arguments)
+        finally:
+            os._exit(1)  # whatever happens, it is not to go on as if it were the first process
+    return number
+
+
+def _dismiss(ends: list[Connection], processes: list[int], owner: int) -> None:
     for end in ends:
         end.close()
+    if os.getpid() != owner:
+        return  # a copy, in a process that somebody else has forked
+    for number in processes:
+        with suppress(OSError):
+            os.kill(number, signal.SIGKILL)
+            os.waitpid(number, 0)
 
 
 def _serve(end: Connection, network: nn.Module, gradients: list[Tensor], flags: Tensor) -> None:
