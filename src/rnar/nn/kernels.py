@@ -245,8 +245,9 @@ class _MaxOfLinear(torch.autograd.Function):
 class _LSTM(torch.autograd.Function):
     """All receivers of all samples take a step together: one product of (x || h) with all weights.
 
-    Of each step the gates and the cell are kept; torch's own layer for CPUs keeps three times as much, and takes twice
-    as long in its backward pass. tanh(a) is 2 sigmoid(2a) - 1 for the candidate, so that one call makes all gates.
+    Of each step the gates are kept, from which its cell is quickly made again; torch's own layer for CPUs keeps four
+    times as much, and takes twice as long in its backward pass. The first step has no h, and half of the work. tanh(a)
+    is 2 sigmoid(2a) - 1 for the candidate, so that one call makes all gates.
     """
 
     @staticmethod
@@ -255,47 +256,49 @@ class _LSTM(torch.autograd.Function):
         rows, size = batch * receivers, from_state.shape[1]
         weight, bias = _LSTM.joined(from_x, from_state), _LSTM.doubled(bias.clone())
         gates = x.new_empty(steps if keep else 1, rows, 4 * size)
-        cells = x.new_empty(steps + 1 if keep else 2, rows, size)
-        cells[0] = 0
-        reads = x.new_zeros(rows, inputs + size)  # x || h
+        cells = x.new_zeros(2, rows, size)
+        reads = x.new_empty(rows, inputs + size)  # x || h
         of_x, across = reads.view(batch, receivers, -1)[:, :, :inputs], weight.T
         squashed = torch.empty_like(cells[0])
         r, g, c, q = _arrays(reads, gates, cells, squashed)
         for t in range(steps):
-            now, before, after = (t, t, t + 1) if keep else (0, t % 2, (t + 1) % 2)
+            now, before, after = t if keep else 0, t % 2, (t + 1) % 2
+            known = inputs + size if t else inputs
             of_x.copy_(x[:, t])
-            torch.addmm(bias, reads, across, out=gates[now]).sigmoid_()
+            torch.addmm(bias, reads[:, :known], across[:known], out=gates[now]).sigmoid_()
             loops.lstm_cell(g[now], c[before], c[after])
             torch.tanh(cells[after], out=squashed)
             loops.lstm_output(g[now], q, r)
         if keep:
-            ctx.save_for_backward(x, from_x, from_state, gates, cells)
+            ctx.save_for_backward(x, from_x, from_state, gates)
         return reads[:, inputs:].reshape(batch, receivers, size)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        x, from_x, from_state, gates, cells = ctx.saved_tensors
+        x, from_x, from_state, gates = ctx.saved_tensors
         batch, steps, receivers, inputs = x.shape
-        rows, size = cells.shape[1:]
+        rows, size = batch * receivers, from_state.shape[1]
         weight = _LSTM.joined(from_x, from_state)
         to_weight, to_bias, to_x = torch.zeros_like(weight), weight.new_zeros(len(weight)), torch.empty_like(x)
-        reads, to_reads = x.new_zeros(2, rows, inputs + size)
+        reads, to_reads = x.new_empty(2, rows, inputs + size)
         of_x, to_of_x = (y.view(batch, receivers, -1)[:, :, :inputs] for y in (reads, to_reads))
         to_reads[:, inputs:] = gradient.reshape(rows, size)
-        to_cell, to_gates = torch.zeros_like(cells[0]), torch.empty_like(gates[0])
-        squashed, earlier = torch.tanh(cells[steps]), torch.empty_like(cells[0])
+        cells, to_cell = x.new_zeros(steps + 1, rows, size), x.new_zeros(rows, size)
+        to_gates, earlier = torch.empty_like(gates[0]), torch.empty_like(to_cell)
         r, to_r, g, c, to_c, to_g, to_b = _arrays(reads, to_reads, gates, cells, to_cell, to_gates, to_bias)
+        for t in range(steps):
+            loops.lstm_cell(g[t], c[t], c[t + 1])
+        squashed = torch.tanh(cells[steps])
         for t in reversed(range(steps)):
             loops.lstm_cell_backward(g[t], c[t], squashed.numpy(), to_r, to_c, to_g, to_b)
+            known = inputs + size if t else inputs
             of_x.copy_(x[:, t])
             if t:
                 torch.tanh(cells[t], out=earlier)
                 loops.lstm_output(g[t - 1], earlier.numpy(), r)
                 squashed, earlier = earlier, squashed
-            else:
-                reads[:, inputs:] = 0
-            to_weight.addmm_(to_gates.T, reads)
-            torch.mm(to_gates, weight, out=to_reads)
+            to_weight[:, :known].addmm_(to_gates.T, reads[:, :known])
+            torch.mm(to_gates, weight[:, :known], out=to_reads[:, :known])
             to_x[:, t] = to_of_x
         _LSTM.doubled(to_weight)
         return to_x, to_weight[:, :inputs], to_weight[:, inputs:], _LSTM.doubled(to_bias), None

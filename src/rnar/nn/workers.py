@@ -75,7 +75,10 @@ class Workers:
                 parameter.data = shared
         self._twins = [reasoner, *(_twin(reasoner) for _ in range(self.threads - 1))]
         self._places = _places(reasoner)
-        self._pool = ThreadPoolExecutor(self.threads, initializer=torch.set_num_threads, initargs=(1,))
+        # The same thread for the same work each time: what a thread has freed, another may not get (glibc's arenas).
+        self._pools = [
+            ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,)) for _ in range(self.threads)
+        ]
 
     def backward(self, batch: Batch, seed: int = 0) -> dict[str, float]:
         """Set the parameters' gradients to those of the batch's mean losses; return the losses."""
@@ -118,7 +121,7 @@ class Workers:
             self._crew = crew.Crew(self.reasoner, self.threads - 1)
         self._crew.ask(_backward, [(share,) for share in shares[1:]])
         self.reasoner.zero_grad(set_to_none=True)
-        found = self._pool.submit(shares[0].backward, self.reasoner).result()
+        found = self._pools[0].submit(shares[0].backward, self.reasoner).result()
         others = self._crew.answers()
         for k, gradients in enumerate(self._crew.gradients):
             for index, (parameter, gradient) in enumerate(zip(self.reasoner.parameters(), gradients, strict=True)):
@@ -127,7 +130,8 @@ class Workers:
         return [found, *others]
 
     def _run(self, work: Callable[[int], Any]) -> list[Any]:
-        return list(self._pool.map(work, range(self.threads)))
+        running = [pool.submit(work, k) for k, pool in enumerate(self._pools)]
+        return [each.result() for each in running]
 
 
 def _backward(reasoner: Reasoner, share: Share) -> dict[str, float]:
