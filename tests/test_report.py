@@ -144,6 +144,23 @@ def test_runs_of_other_settings_have_a_line_of_their_own_that_says_so(runs):
     assert "batch 4, size 8" in [note for _, note in page.notes]
 
 
+def test_models_with_the_same_other_settings_share_a_line(tmp_path):
+    for model in ("rnar", "triplet-gmpnn"):
+        made_up(tmp_path, "quickselect", model, score=0.5)
+        made_up(tmp_path / "short", "quickselect", model, score=0.3, steps=500)
+    lines = [row for row in page_of(tmp_path, 1).rows if row[0].text == "· other settings"]
+    assert [[cell.text for cell in row].count("30.00") for row in lines] == [2]
+
+
+def test_a_test_of_all_samples_that_there_are_is_nothing_unusual(tmp_path):
+    made_up(tmp_path, "heapsort", test_samples=32)  # of 32
+    made_up(tmp_path, "quickselect", test_samples=32)  # of 2048
+    page = page_of(tmp_path, 1)
+    assert [note for _, note in page.notes if "samples" in note] == ["test samples 32"]
+    (marked,) = {row[0].text for row in page.rows if any(cell.marks and "±" not in cell.text for cell in row[5:])}
+    assert marked == "Quickselect"
+
+
 def test_a_model_of_ones_own_has_a_column_and_a_table_without_the_baseline_underlines_nothing(runs):
     made_up(runs, "heapsort", "rnar-gru", score=0.99)
     page = page_of(runs, 3)

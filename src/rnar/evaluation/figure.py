@@ -94,7 +94,7 @@ def scores_against_size(some: list[Line]) -> Panel:
                 color=colour, marker=MARKERS[k % len(MARKERS)], linestyle=DASHES[k // len(COLOURS) % 4]
             )
             n = np.array(line.sizes) * shift
-            axes.errorbar(n, score, [below, above], capsize=3, label=line.label, **style)
+            axes.errorbar(n, score, [below, above], capsize=3, markersize=5, label=line.label, **style)
             if len(line.seeds) > 1:
                 each = [(outcome.problems.n * shift, 100 * outcome.evaluation.score) for outcome in line.outcomes]
                 axes.plot(*zip(*each, strict=True), ".", color=colour, alpha=0.5, markersize=4)
@@ -109,7 +109,8 @@ def scores_against_size(some: list[Line]) -> Panel:
         axes.set_xlim(sizes[0] / 1.2, sizes[-1] * 1.2)
         counts = {len(line.seeds) > 1 for line in some}
         bars = [name for name, are in (("95% interval", False), ("standard error over seeds", True)) if are in counts]
-        _finish(axes, outcomes[0].problems.task, "size of the problems (n)", f"score, with {' or '.join(bars)} (%)")
+        y = f"score, with {' or '.join(bars)} (%)"
+        _finish(axes, outcomes[0].problems.task, "size of the problems (n)", y, dict(loc="best", framealpha=0.7))
 
     return draw
 
@@ -132,17 +133,19 @@ def hints_along_steps(line: Line) -> Panel:
             if len(each) > 1:
                 axes.fill_between(steps, each.min(0), each.max(0), color=style["color"], alpha=0.15, linewidth=0)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        _finish(
-            axes, f"{first.problems.task}, n={first.problems.n}\n{line.label}", "step", "accuracy or F1 of hints (%)"
-        )
+        title = f"{first.problems.task}, n={first.problems.n}\n{line.label}"
+        beside = dict(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0, frameon=False)  # there are many
+        _finish(axes, title, "step", "accuracy or F1 of hints (%)", beside)
 
     return draw
 
 
-def _finish(axes: Axes, title: str, x: str, y: str) -> None:
-    axes.set(title=title, xlabel=x, ylabel=y, ylim=(-3, 103))
+def _finish(axes: Axes, title: str, x: str, y: str, legend: dict[str, Any]) -> None:
+    axes.set(title=title, ylim=(-3, 103))
+    axes.set_xlabel(x, fontsize=9)
+    axes.set_ylabel(y, fontsize=9)
     axes.title.set_fontsize(10)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0)
+        axes.legend(fontsize=7, **legend)

@@ -21,7 +21,7 @@ from rnar.nn import crew
 from rnar.nn.memory import keep_freed_memory, peak_memory
 from rnar.nn.reasoner import Reasoner
 
-MEMORY = 5 << 27
+MEMORY = 9 << 26
 """bytes that all cores together may spend on keeping what would else be computed twice"""
 
 

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from rnar.evaluation.canvas import canvas, saved
 from rnar.evaluation.figure import COLOURS
 from rnar.report.folders import metrics
-from rnar.report.groups import Group, Groups
+from rnar.report.groups import Group, Groups, in_order
 from rnar.report.published import MODELS, TASKS
 from rnar.report.rates import Rate
 from rnar.report.rows import Row
@@ -60,7 +60,7 @@ def timing(groups: Groups, rates: dict[tuple[str, str], Rate], format: str) -> b
         for task, some in panels.items()
     }
     lines: dict[str, list[tuple[str, str, float]]] = {}
-    for (task, model), rate in rates.items():
+    for (task, model), rate in sorted(rates.items(), key=lambda item: in_order(*item[0])):
         about = f"n = {', '.join(map(str, rate.sizes))}, {rate.threads} thread{'s' * (rate.threads > 1)}"
         name = MODELS.get(model, model)
         lines.setdefault(task, []).append((f"{name} in dm-clrs, training alone, {about}", name, rate.seconds / seconds))
@@ -159,4 +159,5 @@ def _legend(page: Figure, grid: Iterable[Axes]) -> None:
     for axes in grid:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    page.legend(found.values(), found.keys(), loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    columns = 2 if len(found) == 4 else 3
+    page.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns, fontsize=8, frameon=False)

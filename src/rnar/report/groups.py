@@ -57,14 +57,14 @@ def grouped(rows: Iterable[Row]) -> Groups:
     for row in rows:
         parts.setdefault((row.task, row.model, row.planned, row.settings), []).append(row)
     found: Groups = {}
-    for task, model in sorted({(task, model) for task, model, *_ in parts}, key=lambda pair: _order(*pair)):
+    for task, model in sorted({(task, model) for task, model, *_ in parts}, key=lambda pair: in_order(*pair)):
         some = [Group(tuple(sorted(rows, key=lambda row: row.seed)))
                 for key, rows in parts.items() if key[:2] == (task, model)]  # fmt: skip
         found[task, model] = sorted(some, key=_distance)
     return found
 
 
-def _order(task: str, model: str) -> tuple[list[bool | int | str], list[bool | int | str]]:
+def in_order(task: str, model: str) -> tuple[list[bool | int | str], list[bool | int | str]]:
     """As the paper has tasks and models, and then all others by name."""
     return _place(task, list(TASKS)), _place(model, list(MODELS))
 

@@ -11,6 +11,7 @@ import torch
 from rnar.evaluation.figure import drawn, hints_along_steps, lines, scores_against_size
 from rnar.evaluation.runs import Outcome, evaluated
 from rnar.evaluation.sets import problem_sets
+from rnar.report.groups import in_order
 from rnar.report.rows import Row
 from rnar.training.run import BEST, Run
 
@@ -43,7 +44,7 @@ def outcomes(
 def _ready(rows: Iterable[Row], tell: Callable[[str], None]) -> dict[Path, list[str]]:
     """The folders that have a network, and its tasks. Those that have none yet are told."""
     tasks: dict[Path, dict[str, None]] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: in_order(row.task, row.model)):
         if row.path is None:
             raise ValueError("this figure needs the networks of run folders: a CSV has only what came out in the end")
         tasks.setdefault(row.path, {})[row.task] = None

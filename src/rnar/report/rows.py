@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rnar.clrs import ALGORITHMS
+from rnar.clrs.splits import size_of
 from rnar.models import MODELS
 from rnar.training.settings import IDENTITY, PROTOCOL, Settings
 
@@ -86,11 +88,18 @@ def unusual(row: Row) -> str:
     """
     usual, settings = usual_settings(row.model), parsed(row.settings)
     tasks = settings.pop("tasks", [row.task])
+    if all(settings.get("test_samples", 0) >= _official(task) for task in tasks):
+        settings.pop("test_samples", None)  # that is all there are
     words = [f"{name.replace('_', ' ')} {_word(settings.get(name))}"
              for name in {**usual, **settings} if settings.get(name) != usual.get(name)]  # fmt: skip
     if len(tasks) > 1:
         words.append(f"learned together with {len(tasks) - 1} other task{'s' * (len(tasks) > 2)}")
     return ", ".join(words)
+
+
+def _official(task: str) -> int:
+    """How many samples the official test has."""
+    return size_of(task, "test").samples if task in ALGORITHMS else 0
 
 
 def usual_settings(model: str) -> dict[str, Any]:

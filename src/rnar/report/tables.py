@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import zip_longest
 
 from rnar.report.groups import Group, Groups
 from rnar.report.page import DASH, EMPTY, Cell, Page, difference, number
@@ -111,19 +112,14 @@ class _Table:
 
     def _other_settings(self, task: str) -> None:
         """Runs whose settings are not those of the row get lines of their own, which say what is different."""
+        others = {}
         for model in self.ours:
-            main = self._group(task, model)
-            for group in self.groups.get((task, model), [])[1:]:
-                if group.score is None or main is None:
-                    continue
-                published = numbers().get((self.table, model, task))
-                own = self._ours(model, group, published.mean if published else None, None)
-                self.result.add(Cell("· other settings", tone="quiet"), *self._only(model, own))
-
-    def _only(self, model: str, own: list[Cell]) -> list[Cell]:
-        """A row in which one model of ours has something."""
-        parts = [own if each == model else [EMPTY] * 3 for each in self.ours]
-        return [EMPTY] * len(self.theirs) + sum(parts, [])
+            main, some = self._group(task, model), self.groups.get((task, model), [])[1:]
+            published = numbers().get((self.table, model, task))
+            theirs = published.mean if published else None
+            others[model] = [self._ours(model, each, theirs, None) for each in some if each.score is not None and main]
+        for cells in zip_longest(*others.values(), fillvalue=[EMPTY] * 3):
+            self.result.add(Cell("· other settings", tone="quiet"), *[EMPTY] * len(self.theirs), *sum(cells, []))
 
     def _average(self, title: str, mean: Callable[[dict[str, float]], float], printed: bool = False) -> None:
         """Of all tasks: what the paper prints of it, or else what its cells give; ours if all tasks were run."""
