@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 import torch
 
+from command import refused, runner
 from rnar.benchmark import dm_clrs_step
 from rnar.benchmark.flops import Machine, forward_cost, forward_flops, sample_steps
 from rnar.benchmark.measure import Ours, Setting, Turns
 from rnar.benchmark.reference import COUNTERPARTS
 from rnar.benchmark.report import Outside, Series, ratio
-from rnar.cli import main
 from rnar.clrs import Stream, find, sample
 from rnar.models import MODELS
 
@@ -31,21 +31,7 @@ def run(capsys, monkeypatch):
     """Run `rnar bench`: its exit code, and what it wrote to stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "100")
 
-    def run(*argv: object) -> tuple[int, str, str]:
-        code = main(["bench", *map(str, argv)])
-        out, err = capsys.readouterr()
-        kept = [line for line in err.splitlines() if not line.startswith("rnar: compiling")]
-        return code, out, "\n".join(kept)
-
-    return run
-
-
-def refused(outcome: tuple[int, str, str], *words: str) -> None:
-    code, out, err = outcome
-    assert (code, out) == (2, "")
-    assert err.startswith("rnar: ") and "\n" not in err
-    for word in words:
-        assert word in err
+    return runner(capsys, "bench")
 
 
 # ---- what a step is worth

@@ -18,6 +18,7 @@ import pytest
 from rich.console import Console
 
 import rnar.clrs
+from command import refused, runner
 from rnar import cli
 from rnar.clrs import ALGORITHMS, splits
 from rnar.commands import data_check
@@ -36,22 +37,7 @@ def run(capsys, monkeypatch):
     """Run a command in this process: its exit code, and what it wrote to stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "80")
 
-    def run(*argv: str) -> tuple[int, str, str]:
-        code = cli.main([str(word) for word in argv])
-        out, err = capsys.readouterr()
-        kept = [line for line in err.splitlines() if not line.startswith("rnar: compiling")]
-        return code, out, "\n".join(kept)
-
-    return run
-
-
-def refused(outcome: tuple[int, str, str], *words: str) -> None:
-    """Exit code 2, nothing on stdout, one line on stderr that holds the words."""
-    code, out, err = outcome
-    assert (code, out) == (2, "")
-    assert err.startswith("rnar: ") and "\n" not in err
-    for word in words:
-        assert word in err
+    return runner(capsys)
 
 
 # ---- the command line itself

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 import rnar.clrs
-from rnar import cli
+from command import refused, runner
 from rnar.evaluate import evaluate
 from rnar.evaluation.runs import runs_in
 from rnar.evaluation.sets import SEED, problem_set
@@ -44,22 +44,7 @@ def run(capsys, monkeypatch):
     """Run the command in this process: its exit code, and what it wrote to stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "80")
 
-    def run(*argv: object) -> tuple[int, str, str]:
-        code = cli.main(["evaluate", *map(str, argv)])
-        out, err = capsys.readouterr()
-        kept = [line for line in err.splitlines() if not line.startswith("rnar: compiling")]
-        return code, out, "\n".join(kept)
-
-    return run
-
-
-def refused(outcome: tuple[int, str, str], *words: str) -> None:
-    """Exit code 2, nothing on stdout, one line on stderr that holds the words."""
-    code, out, err = outcome
-    assert (code, out) == (2, "")
-    assert err.startswith("rnar: ") and "\n" not in err
-    for word in words:
-        assert word in err
+    return runner(capsys, "evaluate")
 
 
 def lines_of(out: str, model: str) -> list[list[str]]:
@@ -146,9 +131,14 @@ def test_a_figure_is_an_image_of_its_kind(run, runs, tmp_path, suffix):
 
 
 def test_lines_of_many_steps_have_no_marks(run, runs, tmp_path, monkeypatch):
-    monkeypatch.setattr("rnar.evaluation.figure.FEW", 0)
-    assert run(runs / "bfs", "--n", 4, "--samples", 2, "--hints", "--figure", tmp_path / "out.svg")[0] == 0
-    assert "<!-- pi_h -->" in (tmp_path / "out.svg").read_text()
+    marks = []
+    for few in (20, 0):
+        monkeypatch.setattr("rnar.evaluation.figure.FEW", few)
+        path = tmp_path / f"{few}.svg"
+        assert run(runs / "bfs", "--n", 4, "--samples", 2, "--hints", "--figure", path)[0] == 0
+        assert "<!-- pi_h -->" in path.read_text()
+        marks.append(path.read_text().count("<use "))
+    assert marks[1] < marks[0]
 
 
 def test_files_are_written_also_if_nobody_reads_what_is_printed(run, runs, tmp_path, monkeypatch):

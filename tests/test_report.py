@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from command import refused, runner
 from reporting import made_up, write
-from rnar import cli
 from rnar.report.folders import gather
 from rnar.report.formats import FORMATS, terminal
 from rnar.report.formats.latex import escaped
@@ -33,21 +33,7 @@ def run(capsys, monkeypatch):
     """Run the command in this process: its exit code, and what it wrote to stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "250")
 
-    def run(*argv: object) -> tuple[int, str, str]:
-        code = cli.main(["report", *map(str, argv)])
-        out, err = capsys.readouterr()
-        return code, out, err.rstrip("\n")
-
-    return run
-
-
-def refused(outcome: tuple[int, str, str], *words: str) -> None:
-    """Exit code 2, nothing on stdout, one line on stderr that holds the words."""
-    code, out, err = outcome
-    assert (code, out) == (2, "")
-    assert err.startswith("rnar: ") and "\n" not in err
-    for word in words:
-        assert word in err
+    return runner(capsys, "report")
 
 
 @pytest.fixture
@@ -419,8 +405,6 @@ def test_a_generalist_has_a_row_for_each_task_and_is_told_apart(tmp_path):
 
 def test_the_readme_has_the_table_of_the_shared_results():
     results, readme = ROOT / "results" / "runs.csv", (ROOT / "README.md").read_text("utf-8")
-    if not results.exists():
-        pytest.skip("no results have been shared yet")
     table = FORMATS["markdown"](page_of(results))
     (shown,) = re.findall(r"<!-- results -->\n(.*)\n<!-- /results -->", readme, re.DOTALL)
     assert shown == table.strip(), "write it anew with: rnar report results/runs.csv --readme README.md"

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from command import runner
 from reporting import made_up, write
-from rnar import cli
 from rnar.evaluation.figure import Line
 from rnar.report.figures import Curve
 from rnar.report.rates import rates
@@ -22,13 +22,7 @@ from training import small_test, tiny
 
 @pytest.fixture
 def run(capsys):
-    def run(*argv: object) -> tuple[int, str, str]:
-        code = cli.main(["report", *map(str, argv)])
-        out, err = capsys.readouterr()
-        kept = [line for line in err.splitlines() if not line.startswith("rnar: compiling")]
-        return code, out, "\n".join(kept)
-
-    return run
+    return runner(capsys, "report")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from rnar import cli
+from command import runner
 from rnar.commands import sweep as command
 from rnar.sweep.child import Outcome
 from rnar.sweep.display import Display, summary
@@ -33,13 +33,7 @@ def run(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
 
-    def run(*argv: object) -> tuple[int, str, str]:
-        code = cli.main([str(word) for word in argv])
-        out, err = capsys.readouterr()
-        kept = [line for line in err.splitlines() if not line.startswith("rnar: compiling")]
-        return code, out, "\n".join(kept)
-
-    return run
+    return runner(capsys)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +81,7 @@ def test_a_plan_is_shown_and_nothing_done(run):
     assert code == 0
     assert lines[0] == "620 runs in runs (30 tasks, 5 models, 5 seeds): 620 new"
     assert lines[1].split() == ["task", "triplet-gmpnn", "rt", "g-forgetnet", "rnar", "rnar-mpnn"]
-    assert re.sub(" +", " ", lines[2]).strip() == "find_maximum_subarray_kadane 5 x 5 x 5 x 5 x -"
+    assert re.sub(" +", " ", lines[2]).strip() == "activity_selector 5 x 5 x 5 x 5 x -"
     assert lines[-1] == "3 at a time with 2 threads each"
     assert os.listdir() == []
 

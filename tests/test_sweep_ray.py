@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rnar import cli
+from command import runner
 from rnar.sweep.engines.ray import knock
 from sweeping import (
     MATRIX,
@@ -38,13 +38,7 @@ def run(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
 
-    def run(*argv: object) -> tuple[int, str, str]:
-        code = cli.main([str(word) for word in argv])
-        out, err = capsys.readouterr()
-        kept = [line for line in err.splitlines() if line.startswith("rnar: ") and "compiling" not in line]
-        return code, out, "\n".join(kept)
-
-    return run
+    return runner(capsys, whose="rnar: ")
 
 
 def test_without_ray_it_says_how_to_install_it(run, monkeypatch):

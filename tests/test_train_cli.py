@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from rnar import cli
+from command import refused, runner
 from rnar.commands import train as command
 from rnar.commands.live import Live, took
 from rnar.training import Run, Settings, loop, train
@@ -31,22 +31,7 @@ def run(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(loop, "official", small_test)
 
-    def run(*argv: object) -> tuple[int, str, str]:
-        code = cli.main([str(word) for word in argv])
-        out, err = capsys.readouterr()
-        kept = [line for line in err.splitlines() if not line.startswith("rnar: compiling")]
-        return code, out, "\n".join(kept)
-
-    return run
-
-
-def refused(outcome: tuple[int, str, str], *words: str) -> None:
-    """Exit code 2, nothing on stdout, one line on stderr that holds the words."""
-    code, out, err = outcome
-    assert (code, out) == (2, "")
-    assert err.startswith("rnar: ") and "\n" not in err
-    for word in words:
-        assert word in err
+    return runner(capsys)
 
 
 def test_a_run_is_told_line_by_line_in_a_log_and_kept_in_its_folder(run):

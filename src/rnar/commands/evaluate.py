@@ -15,8 +15,8 @@ from rich.text import Text
 
 from rnar.commands.appearing import appearing, free
 from rnar.commands.distribution import flag
+from rnar.commands.images import image_format
 from rnar.commands.progress import bar
-from rnar.evaluation.figure import FORMATS
 from rnar.evaluation.figure import figure as drawn
 from rnar.evaluation.files import as_csv, as_json
 from rnar.evaluation.runs import Outcome, evaluated, runs_in
@@ -88,9 +88,7 @@ def writers(
     """What makes the content of each file that is wanted. All that can be wrong with them is raised now."""
     wanted = [(path, make) for path, make in ((csv, as_csv), (json, as_json)) if path is not None]
     if figure is not None:
-        format = figure.suffix.lower().removeprefix(".")
-        if format not in FORMATS:
-            raise ValueError(f"--figure {figure}: the name must end in one of .{', .'.join(FORMATS)}")
+        format = image_format("--figure", figure)
         wanted.append((figure, lambda outcomes: drawn(outcomes, format)))
     found = {}
     for path, make in wanted:

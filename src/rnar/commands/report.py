@@ -11,6 +11,7 @@ from rich.console import Console
 
 from rnar.commands.appearing import appearing, free
 from rnar.commands.distribution import flag
+from rnar.commands.images import IMAGES, image_format
 from rnar.commands.patterns import matching
 from rnar.commands.progress import bar
 from rnar.report.folders import gather
@@ -25,7 +26,6 @@ from rnar.report.tables import paper_table
 from rnar.training.settings import Device
 
 RUNS = Path("runs")
-IMAGES = ("png", "svg", "pdf")
 WIDE = 240  # columns, of a table that goes into a file
 
 Table = Literal[1, 2, 3, 4]
@@ -85,7 +85,7 @@ def report(
             _show(listing(groups) if table is None else paper_table(table, groups), format, target, console)
         return
     assert target is not None
-    image = target.suffix.lower().removeprefix(".")
+    image = image_format("--out", target)
     if figure in ("timing", "curves"):
         content = _along(figure, groups, image, bench)
     else:
@@ -101,8 +101,7 @@ def _check_figure(figure: Figure | None, table: Table | None, out: Path | None) 
         raise ValueError("--table and --figure are two things; ask for one at a time")
     if out is None:
         raise ValueError(f"--figure {figure} needs --out FILE, a .{', .'.join(IMAGES)}")
-    if out.suffix.lower().removeprefix(".") not in IMAGES:
-        raise ValueError(f"--out {out}: the name of a figure must end in one of .{', .'.join(IMAGES)}")
+    image_format("--out", out)
 
 
 def _check_extras(

@@ -13,7 +13,6 @@ from matplotlib.ticker import MaxNLocator
 from rnar.evaluation.canvas import canvas, saved
 from rnar.evaluation.runs import Outcome
 
-FORMATS = ("png", "svg", "pdf")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """of Okabe and Ito (2008), which people with any vision tell apart; yellow is left out, for it is faint on white"""
 MARKERS, DASHES = "osD^vPX", ("-", "--", ":", "-.")

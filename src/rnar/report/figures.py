@@ -13,11 +13,11 @@ from matplotlib.ticker import MaxNLocator
 
 from rnar.evaluation.canvas import canvas, saved
 from rnar.evaluation.figure import COLOURS
-from rnar.report.folders import metrics
 from rnar.report.groups import Group, Groups, in_order
 from rnar.report.published import MODELS, TASKS
 from rnar.report.rates import Rate
 from rnar.report.rows import Row
+from rnar.training.run import METRICS, read_metrics
 
 COLUMNS, WIDTH, HEIGHT, LEGEND = 4, 3.1, 2.5, 0.5
 UNITS = (("s", 1, 0.0), ("min", 60, 600.0), ("h", 3600, 6 * 3600.0))  # with the seconds from which they are used
@@ -88,7 +88,7 @@ def _label(model: str, group: Group, first: bool) -> str:
 def _curve(group: Group, label: str, task: str, value: Value) -> Curve:
     curve = Curve(label, [], [])
     for row in group.rows:
-        lines = metrics(_folder(row))
+        lines = read_metrics(_folder(row) / METRICS)
         if len(lines) > 1:
             curve.steps.append(np.array([line["step"] for line in lines]))
             curve.values.append(np.array([value(line, task) for line in lines], dtype=float))

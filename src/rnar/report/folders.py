@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from rnar.report.rows import Row, once, settings_text
 from rnar.report.store import FILE, read_rows
 from rnar.training.result import Result
-from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_result
+from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_metrics, read_result
 
 Tell = Callable[[str], None]
 DIGITS = 6  # of a score
@@ -50,7 +49,7 @@ def readable_rows(folder: Path, tell: Tell) -> list[Row]:
 
 def rows_of(folder: Path) -> Iterator[Row]:
     """A row for each task. A run that was finished before it was taken further has those of its end then, too."""
-    config, lines = read_config(folder), metrics(folder)
+    config, lines = read_config(folder), read_metrics(folder / METRICS)
     result = read_result(folder / RESULT)
     if result is None:
         for path in sorted(folder.glob("result-*.json"), key=_number):
@@ -60,20 +59,6 @@ def rows_of(folder: Path) -> Iterator[Row]:
 
 def _number(path: Path) -> int:
     return int("".join(re.findall(r"\d", path.stem)) or 0)
-
-
-def metrics(folder: Path) -> list[dict[str, Any]]:
-    """What was reported while the run learned; a last line that is not whole yet does not count."""
-    path = folder / METRICS
-    content = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
-    try:
-        lines = [json.loads(line) for line in content if line.endswith(b"\n")]
-        right = all(isinstance(line["step"], int) and isinstance(line["validations"], dict) for line in lines)
-    except (ValueError, KeyError, TypeError):
-        right, lines = False, []
-    if not right:
-        raise ValueError(f"{path} is damaged: a line in it is no report of a step")
-    return lines
 
 
 def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], result: Result | None) -> Iterator[Row]:

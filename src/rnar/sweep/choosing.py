@@ -9,29 +9,16 @@ from rnar.clrs import ALGORITHMS
 from rnar.commands.patterns import matching
 from rnar.models import MODELS
 from rnar.models import find as find_model
-
-SEQUENTIAL = (
-    "activity_selector",
-    "binary_search",
-    "bubble_sort",
-    "find_maximum_subarray_kadane",
-    "heapsort",
-    "insertion_sort",
-    "minimum",
-    "quickselect",
-    "quicksort",
-    "task_scheduling",
-)
-"""The tasks of the paper's Table 1."""
+from rnar.report import published
 
 MOST_SEEDS = 10_000  # more are a slip of the finger
 
 
 def tasks_of(words: str) -> list[str]:
-    """`all`, `sequential`, names and wildcards, separated by commas; each task once."""
+    """`all`, `sequential` (those of the paper's Table 1), names and wildcards, separated by commas; each task once."""
     found: list[str] = []
     for word in _words(words, "tasks"):
-        known = {"all": list(ALGORITHMS), "sequential": list(SEQUENTIAL)}.get(word)
+        known = {"all": list(ALGORITHMS), "sequential": published.tasks_of(1)}.get(word)
         found += known or [algorithm.name for algorithm in matching(word)]
     return list(dict.fromkeys(found))
 

@@ -26,9 +26,10 @@ Say = Callable[..., None]
 def train_one(request: dict[str, Any], say: Say) -> None:
     """Train a run, or go on with it; tells steps, which share of the test is done, and in the end the score."""
     from rnar.training import train
+    from rnar.training.folder import LOCK
 
     settings = settings_of(request)
-    wait_until_free(settings.path / ".lock")
+    wait_until_free(settings.path / LOCK)
     say(done=train(settings, _watch(say)).score)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from rnar.sweep.presets import Part
 from rnar.training import Settings
 from rnar.training.data import training_data
 from rnar.training.result import Result
-from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_result
+from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_metrics, read_result
 from rnar.training.settings import differences
 
 Standing = Literal["new", "begun", "finished", "further"]
@@ -89,9 +88,8 @@ def standing(settings: Settings) -> Job:
 
 def _last_step(metrics: Path) -> int:
     """The step of the last validation. What was saved last may be a little behind or ahead."""
-    lines = metrics.read_bytes().splitlines(keepends=True) if metrics.is_file() else []
-    whole = [line for line in lines if line.endswith(b"\n")]
     try:
-        return int(json.loads(whole[-1])["step"]) if whole else 0
-    except (ValueError, KeyError, TypeError):
+        lines = read_metrics(metrics)
+    except ValueError:
         return 0  # it is told when the run goes on
+    return lines[-1]["step"] if lines else 0

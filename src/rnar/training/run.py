@@ -42,9 +42,7 @@ class Run:
     @property
     def metrics(self) -> list[dict[str, Any]]:
         """What was reported while it learned, one entry for each validation."""
-        path = self.path / METRICS
-        lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
-        return [json.loads(line) for line in lines if line.endswith(b"\n")]
+        return read_metrics(self.path / METRICS)
 
     def network(self, device: str | torch.device = "cpu") -> Reasoner:
         """The network that was best in validation."""
@@ -66,6 +64,19 @@ def read_config(path: Path) -> dict[str, Any]:
     if missing:
         raise ValueError(f"{path / CONFIG} is damaged or not of a run: its settings do not have {missing[0]}")
     return config
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """What was reported while a run learned; a last line that is not whole yet does not count."""
+    content = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
+    try:
+        lines = [json.loads(line) for line in content if line.endswith(b"\n")]
+        right = all(isinstance(line["step"], int) and isinstance(line["validations"], dict) for line in lines)
+    except (ValueError, KeyError, TypeError):
+        right, lines = False, []
+    if not right:
+        raise ValueError(f"{path} is damaged: a line in it is no report of a step")
+    return lines
 
 
 def read_result(path: Path) -> Result | None:
