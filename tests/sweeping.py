@@ -18,9 +18,21 @@ from rnar.training.files import unpack
 from training import contents
 
 SETTINGS: dict[str, Any] = dict(
-    size=8, batch=2, sizes=(4,), steps=4, validate_every=2, validation_samples=2, test_samples=1, threads=1
+    size=8,
+    batch=2,
+    sizes=(4,),
+    steps=4,
+    validate_every=2,
+    validation_samples=2,
+    selection_samples=3,
+    wider_samples=1,
+    test_samples=1,
+    threads=1,
 )
-TINY = "--size 8 --batch 2 --sizes 4 --validate-every 2 --validation-samples 2 --test-samples 1 --threads 1".split()
+TINY = (
+    "--size 8 --batch 2 --sizes 4 --validate-every 2 --validation-samples 2 --selection-samples 3 --wider-samples 1 "
+    "--test-samples 1 --threads 1"
+).split()
 MATRIX = [*TINY, "--tasks", "bfs,binary_search", "--models", "rnar,mpnn", "--seeds", "0-1", "--steps", "4"]
 
 

@@ -21,7 +21,9 @@ from rnar.sweep.work import Work, run_work
 from rnar.training import Settings, loop, train
 from training import small_test, tiny
 
-TINY = dict(size=8, batch=3, sizes=(4, 5), steps=6, validate_every=2, validation_samples=4)
+TINY = dict(
+    size=8, batch=3, sizes=(4, 5), steps=6, validate_every=2, validation_samples=4, selection_samples=4, wider_samples=2
+)
 
 
 SEQUENTIAL = (
@@ -129,8 +131,9 @@ def test_the_work_of_a_run_is_what_its_data_say():
     settings = Settings(tasks=("insertion_sort",), **{**TINY, "batch": 16, "test_samples": 5}).resolved()
     work = run_work(settings)  # insertion sort of n numbers has n steps, of which the first is given
     assert work.training == (6 * 16 * (3 * 4**2 + 4 * 5**2) / 2, 6 * (3 + 4) / 2)
-    assert work.validation == ((1 + 3) * 4 * 15 * 16**2, (1 + 3) * 15)
-    assert work.test == (5 * 63 * 64**2, 64)
+    assert work.validation == ((1 + 3) * (4 * 15 * 16**2 + 2 * 31 * 32**2), (1 + 3) * (15 + 31))
+    selection, test = (4 * 4 * 15 * 16**2, 4 * 15), (2 * 5 * 63 * 64**2, 2 * 64)
+    assert work.test == tuple(map(sum, zip(selection, test, strict=True)))
 
 
 def test_times_of_pairs_and_calls_are_found_again():
@@ -146,7 +149,7 @@ def test_a_cost_is_start_training_validation_and_test():
     work = run_work(Settings(tasks=("insertion_sort",), **TINY, test_samples=1).resolved())
     cost = rates.cost(work, test_memory=7)
     training = 2 * work.training.pairs + 3 * work.training.calls + 0.5 * work.validation.pairs
-    assert cost == (4.0, training, 0.5 * 63 * 64**2, 107)
+    assert cost == (4.0, training, 0.5 * work.test.pairs, 107)
     begun = Job(Settings(tasks=("bfs",), steps=10), "begun", 4)
     assert np.isclose(cost.left(begun), 4.0 + 0.6 * training + cost.test)
 

@@ -21,7 +21,10 @@ from rnar.training import Run, Settings, loop, train
 from rnar.training.watch import Beginning
 from training import contents, small_test, tiny
 
-TINY = "--size 8 --batch 2 --sizes 4 --steps 4 --validate-every 2 --validation-samples 2 --threads 1".split()
+TINY = (
+    "--size 8 --batch 2 --sizes 4 --steps 4 --validate-every 2 --validation-samples 2 --selection-samples 3 "
+    "--wider-samples 2 --threads 1"
+).split()
 
 
 @pytest.fixture
@@ -42,7 +45,7 @@ def test_a_run_is_told_line_by_line_in_a_log_and_kept_in_its_folder(run):
     first, *lines = out.splitlines()
     parameters = sum(p.numel() for p in kept.network().parameters())
     assert first == f"bfs with rnar, seed 0: {parameters:,} parameters, cpu, threads 1; runs/bfs/rnar/seed-0"
-    assert [int(number) for number in re.findall(r"^step (\d+) of 4", out, re.MULTILINE)] == [0, 2, 4]
+    assert [int(number) for number in re.findall(r"^step (\d+) of 4  ", out, re.MULTILINE)] == [0, 2, 4]
     assert f"bfs: {kept.result.score:.2%} on 4 samples of the official test" in out
     assert lines[-1] == "runs/bfs/rnar/seed-0"
     assert all(f"validation {line['validation']:.2%}" in out for line in kept.metrics)
@@ -52,7 +55,8 @@ def test_the_same_command_tells_the_result_at_once(run, monkeypatch):
     told = run("train", "bfs", *TINY)[1].splitlines()
     monkeypatch.setattr(loop, "_train", None)  # nobody may call it
     code, out, _ = run("train", "bfs", *TINY)
-    assert code == 0 and out.splitlines() == told[-3:]
+    end = next(k for k, line in enumerate(told) if line.startswith("bfs: "))
+    assert code == 0 and out.splitlines() == told[end:]
 
 
 def test_every_setting_has_a_flag_and_a_help(run):
@@ -142,8 +146,8 @@ def test_in_a_terminal_one_line_lives():
     time.sleep(0.01)
     live.stepped(20, 1.5)
     words = live.words(live.loss)
-    live.testing("bfs")(0.25)
-    assert live.share == 0.25
+    live.testing("bfs", "the last network")(0.25)
+    assert (live.doing, live.share) == ("testing the last network on the official set of bfs", 0.25)
     live.stopped(20)
     assert "goes on from step 10 of 100" in screen.getvalue()
     assert "threads was 1 and is 2" in screen.getvalue()
@@ -188,5 +192,5 @@ def test_a_full_disk_ends_in_one_line(run, monkeypatch):
         code, _, err = run("train", "bfs", *TINY)
     assert (code, err) == (2, f"rnar: {Path('runs/bfs/rnar/seed-0/config.json')}: No space left on device")
     assert run("train", "bfs", *TINY)[0] == 0
-    train(tiny(Path("other"), batch=2, sizes=(4,), steps=4, validation_samples=2))
+    train(tiny(Path("other"), batch=2, sizes=(4,), steps=4, validation_samples=2, selection_samples=3))
     assert contents(Path("runs/bfs/rnar/seed-0")) == contents(Path("other"))

@@ -18,7 +18,16 @@ TIMES = ("seconds", "test_seconds", "memory_mb")  # what may differ between two 
 def tiny(folder: Path, **changes: Any) -> Settings:
     """A run of a second or two."""
     values: dict[str, Any] = dict(tasks=("bfs",), size=8, batch=3, sizes=(4, 5), steps=6, threads=1, folder=folder)
-    return Settings(**{**values, "validate_every": 2, "validation_samples": 4, **changes})
+    return Settings(
+        **{
+            **values,
+            "validate_every": 2,
+            "validation_samples": 4,
+            "selection_samples": 4,
+            "wider_samples": 2,
+            **changes,
+        }
+    )
 
 
 def small_test(task: str, split: str) -> Batch:

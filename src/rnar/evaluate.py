@@ -50,7 +50,8 @@ def evaluate(
     must be so already. With it large sets take far less memory, for each piece is seen by itself. `budget` is how many
     bytes the tensors of all threads may take, about.
     """
-    at_once = samples_at_once(workers.reasoner, batch, hints, budget // workers.threads)
+    hints_needed = hints or workers.reasoner.feeding.source == "truth"
+    at_once = samples_at_once(workers.reasoner, batch, hints_needed, budget // workers.threads)
     pieces = cut(batch.lengths, min(at_once, -(-batch.size // workers.threads)))
     total = np.maximum(1, batch.lengths - 1).sum()
 
@@ -61,7 +62,7 @@ def evaluate(
             if progress is not None:
                 progress(samples / total)
 
-        return _try(reasoner, _taken(batch, piece, hints, view), seed, hints, after_step)
+        return _try(reasoner, _taken(batch, piece, hints_needed, view), seed, hints, after_step)
 
     return _in_order(pieces, reduce(Evaluation.__add__, _shared_out(workers, work, pieces)))
 

@@ -67,7 +67,7 @@ class Model:
     reversal: bool = False
     """Is there an edge hint for each hint that is a node pointer, which says to i what i points at?"""
     without: tuple[str, ...] = ()
-    """Inputs that the network does not see."""
+    """Inputs and hints that the network does not see."""
     order_as_hint: bool = False
     """Is the order of a list that never changes a hint, as in the raw data, and not an input?"""
     permutations_as_pointers: bool = False
@@ -88,7 +88,7 @@ class Model:
 
     def spec(self, task: str) -> Spec:
         """The features of a task as this model sees them."""
-        spec = find_task(task).spec
+        spec = transforms.spec_without_hints(find_task(task).spec, self.without)
         if self.reversal:
             spec = transforms.spec_with_reversed_pointers(spec)
         if self.order_as_hint:  # after the reversal: a pointer that never changes has none
@@ -104,6 +104,7 @@ class Model:
         Inputs that it does not see stay in the batch, which counts its nodes by them; no network reads what its spec
         does not name.
         """
+        batch = transforms.without_hints(batch, self.without)
         if batch.hints.keys() == self.spec(batch.task).hints.keys():
             return batch
         if self.reversal:
@@ -267,7 +268,15 @@ register(
         feeding=Feeding(hard=True, teacher=0.5),
         xavier_on_scalars=False,
         # sizes as the official sets count: string matchers have 20 letters then
-        training=dict(learning_rate=2.5e-4, batch=4, clip=None, steps=80_000, sizes=(16,), random_positions=False),
+        training=dict(
+            learning_rate=2.5e-4,
+            batch=4,
+            clip=None,
+            steps=80_000,
+            sizes=(16,),
+            random_positions=False,
+            validate_every=80,
+        ),
         paper=Paper(
             "Diao and Loynd", 2023, "Relational attention: generalizing transformers for graph-structured tasks"
         ),

@@ -5,6 +5,8 @@ A change of the features is a pair of functions: one for the spec, which is done
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import numpy as np
 
 from rnar.clrs.batch import Batch
@@ -45,6 +47,18 @@ def order_as_hint(batch: Batch) -> Batch:
     return batch._replace(inputs=inputs, hints={"pred_h": repeated, **batch.hints})
 
 
+def spec_without_hints(spec: Spec, names: Container[str]) -> Spec:
+    """Less these hints."""
+    return spec._replace(hints={name: feature for name, feature in spec.hints.items() if name not in names})
+
+
+def without_hints(batch: Batch, names: Container[str]) -> Batch:
+    """Less these hints, if it has them."""
+    if not any(name in names for name in batch.hints):
+        return batch
+    return batch._replace(hints={name: array for name, array in batch.hints.items() if name not in names})
+
+
 def spec_with_reversed_pointers(spec: Spec) -> Spec:
     """For every hint that is a node pointer p an edge hint p_reversed more."""
     return spec._replace(hints={**spec.hints, **{reversed_name(p): edge.mask for p in node_pointers(spec)}})
@@ -60,6 +74,8 @@ def reverse_pointers(batch: Batch) -> Batch:
     if "pred" not in batch.inputs:
         spec = spec_with_order_as_hint(spec)
     for name in node_pointers(spec):
+        if name not in batch.hints:  # it was left out
+            continue
         pointer = batch.hints[name]  # [T, B, n]
         pointed_by = pointer[..., None, :] == np.arange(batch.nodes)[:, None]  # [T, B, j, i]
         more[reversed_name(name)] = (pointed_by & batch.own_steps[..., None, None]).astype(edge.mask.dtype)

@@ -19,10 +19,11 @@ from rnar.commands.images import image_format
 from rnar.commands.progress import bar
 from rnar.evaluation.figure import figure as drawn
 from rnar.evaluation.files import as_csv, as_json
-from rnar.evaluation.runs import Outcome, evaluated, runs_in
+from rnar.evaluation.runs import Outcome, Trial, evaluated, runs_in
 from rnar.evaluation.sets import ProblemSet, has_one_size, problem_sets
+from rnar.nn.reasoner import HintSource
 from rnar.training.environment import chosen_device
-from rnar.training.run import Run
+from rnar.training.run import Run, Which
 from rnar.training.settings import Device
 
 MOMENTS = 5  # of the steps that the table of hints has
@@ -33,6 +34,9 @@ def evaluate(
     n: Annotated[tuple[int, ...], flag("INT...", "64")] = (),
     samples: Annotated[int | None, flag("INT", "as many as the official set has")] = None,
     hints: bool = False,
+    network: Which = "best",
+    hard_hints: bool = False,
+    hints_from: HintSource = "network",
     csv: Annotated[Path | None, flag("OUT.csv")] = None,
     json: Annotated[Path | None, flag("OUT.json")] = None,
     figure: Annotated[Path | None, flag("OUT.png")] = None,
@@ -50,6 +54,9 @@ def evaluate(
         n: Sizes to try. A string matcher's needle comes on top of them, as in the official sets.
         samples: How many samples of each size.
         hints: Score the hints too, at each step.
+        network: The one that was selected, the last one, or the average of the weights, if the run kept one.
+        hard_hints: Feed hints back as decisions, and not as probabilities.
+        hints_from: What is fed as hints after the first step: the network's own, the true ones, or zeros.
         csv: Write all numbers to this file, one in a line.
         json: Write all numbers to this file.
         figure: Draw score against size, and hints along the steps, into this file: .png, .svg or .pdf.
@@ -62,7 +69,7 @@ def evaluate(
         raise ValueError("which runs? name the folder of one, or one above several, as in rnar evaluate runs")
     if threads is not None and threads < 1:
         raise ValueError(f"--threads {threads}: at least one thread is needed")
-    place = chosen_device(device)
+    place, trial = chosen_device(device), Trial(network, True if hard_hints else None, hints_from)
     files = writers(csv, json, figure, force)
     found = runs_in(runs, skipped=lambda reason: print(f"rnar: {reason}", file=sys.stderr))
     sets = {run.path: sets_of(run, n, samples) for run in found}
@@ -73,7 +80,7 @@ def evaluate(
         for run in found:
             progress.update(work, description=name_of(run))
             advance = lambda share: progress.advance(work, share)  # noqa: E731
-            outcomes += evaluated(run, sets[run.path], hints, place, threads, advance)
+            outcomes += evaluated(run, sets[run.path], hints, place, threads, advance, trial)
     for target, make in files.items():  # before anything is printed: who reads that may go away
         with appearing(target) as file:
             file.write(make(outcomes))
@@ -142,7 +149,8 @@ def caption(outcomes: Sequence[Outcome]) -> Text:
     for outcome in outcomes:
         found.setdefault(str(outcome.problems), {})[outcome.problems.n] = None
     said = [f"{kind}: n={', '.join(map(str, sorted(sizes)))}" for kind, sizes in found.items()]
-    return Text(f"In percent. Problems: {'; '.join(said)}.", "dim")
+    unusual = f" With {outcomes[0].trial}." if outcomes and str(outcomes[0].trial) else ""
+    return Text(f"In percent. Problems: {'; '.join(said)}.{unusual}", "dim")
 
 
 def percent(share: float) -> str:

@@ -28,7 +28,7 @@ class Live(Watch):
         self.step, self.loss, self.report = 0, math.nan, {}
         self.steps = self.samples = 1
         self.share: float | None = None
-        self.task = ""
+        self.doing = ""
         self._times: deque[tuple[float, int]] = deque(maxlen=WINDOW + 1)
         self._live: rich.live.Live | None = None
 
@@ -60,10 +60,11 @@ class Live(Watch):
         if self._live is None:
             self._say(self.words(line["loss"], line["validation"]))
 
-    def testing(self, task: str) -> Callable[[float], None]:
-        self.task, self.share = task, 0.0
-        if self._live is None:
-            self._say(f"testing on the official set of {task}")
+    def selecting(self, candidates: int) -> None:
+        self._do(f"comparing the {candidates} best networks on more samples")
+
+    def testing(self, task: str, which: str) -> Callable[[float], None]:
+        self._do(f"testing {which} on the official set of {task}")
 
         def advance(part: float) -> None:  # from several threads; a share that is lost now and then is no matter
             self.share = (self.share or 0.0) + part
@@ -82,7 +83,7 @@ class Live(Watch):
     def render(self) -> RenderableType:
         """What the terminal shows at this moment."""
         done = self.step / self.steps if self.share is None else self.share
-        words = self.words(self.loss) if self.share is None else f"testing on the official set of {self.task}"
+        words = self.words(self.loss) if self.share is None else self.doing
         grid = Table.grid(padding=(0, 2, 0, 0))
         grid.add_row(ProgressBar(total=1.0, completed=done, width=20), Text(words))
         return grid
@@ -105,6 +106,12 @@ class Live(Watch):
         """Steps in a second, lately."""
         (then, first), (now, last) = self._times[0], self._times[-1]
         return (last - first) / (now - then) if last > first and now > then else 0.0
+
+    def _do(self, words: str) -> None:
+        """Something that is done after the last step has begun."""
+        self.doing, self.share = words, 0.0
+        if self._live is None:
+            self._say(words)
 
     def _say(self, words: str) -> None:
         self.console.print(words, soft_wrap=True)

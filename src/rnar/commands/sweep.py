@@ -39,12 +39,13 @@ class Common(Settings):
     model: Annotated[Any, tyro.conf.Suppress, tyro.conf.Fixed] = "rnar"
     seed: Annotated[int, tyro.conf.Suppress, tyro.conf.Fixed] = 0
     folder: Annotated[Path | None, tyro.conf.Suppress, tyro.conf.Fixed] = None
+    memory: Annotated[float | None, tyro.conf.Suppress, tyro.conf.Fixed] = None
     threads: Annotated[int | None, flag("INT", "as many as there are cores for each run")] = None
     """How many threads a run has on a CPU; on Ray as many CPUs are asked for."""
 
     def given(self) -> dict[str, Any]:
         """What was said; the rest is None or as it always is."""
-        own = ("tasks", "model", "seed", "folder", "threads")
+        own = ("tasks", "model", "seed", "folder", "threads", "memory")
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in own}
 
 

@@ -50,6 +50,13 @@ def lines(result: Result) -> list[Text]:
         found.append(line)
     if len(found) > 1:
         found.append(Text(f"mean of {len(found)} tasks: {result.score:.2%}", "bold"))
+    for which, tests in (("last network", result.last), ("average of the weights", result.average)):
+        if tests and tests != result.tests:
+            scores = ", ".join(f"{task} {test.score:.2%}" for task, test in tests.items())
+            found.append(Text(f"the {which}: {scores}", "dim"))
     how = f"best validation {result.validation:.2%} at step {result.best_step} of {result.steps}; "
+    if result.candidates:
+        count, samples = len(result.candidates), result.selection_samples
+        how = f"step {result.best_step} of {result.steps}, the best of {count} on {samples} samples of n=16; "
     cost = f"trained in {took(result.seconds)}, tested in {took(result.test_seconds)}, {result.memory_mb / 1000:.1f} GB"
     return [*found, Text(how + cost, "dim")]

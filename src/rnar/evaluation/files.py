@@ -14,7 +14,8 @@ from rnar.evaluation.runs import Outcome
 from rnar.training.environment import versions
 
 COLUMNS: tuple[str, ...] = (
-    "run", "model", "seed", "task", "n", "nodes", "samples", "problems", "what", "name", "step", "value", "low", "high"
+    "run", "model", "seed", "task", "n", "nodes", "samples", "network", "hard_hints",
+    "hints_from", "problems", "what", "name", "step", "value", "low", "high"
 )  # fmt: skip
 
 
@@ -50,6 +51,9 @@ def identity(outcome: Outcome) -> dict[str, Any]:
         "n": problems.n,
         "nodes": outcome.nodes,
         "samples": problems.samples,
+        "network": outcome.trial.which,
+        "hard_hints": outcome.trial.hard,
+        "hints_from": outcome.trial.source,
     }
 
 

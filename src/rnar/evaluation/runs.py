@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
@@ -14,9 +15,30 @@ import torch
 from rnar.evaluate import Evaluation, evaluate
 from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import ProblemSet
-from rnar.nn.reasoner import Reasoner
+from rnar.nn.reasoner import HintSource, Reasoner
 from rnar.nn.workers import Workers
-from rnar.training.run import BEST, CONFIG, Run
+from rnar.training.run import BEST, CONFIG, Run, Which
+
+
+class Trial(NamedTuple):
+    """Which network of a run is tried, and what it is fed as hints."""
+
+    which: Which = "best"
+    hard: bool | None = None
+    """hints as decisions or as what the logits suggest; None: as it was trained"""
+    source: HintSource = "network"
+
+    def network(self, run: Run, device: str | torch.device) -> Reasoner:
+        reasoner = run.network(device, self.which)
+        hard = reasoner.feeding.hard if self.hard is None else self.hard
+        reasoner.feeding = replace(reasoner.feeding, hard=hard, source=self.source)
+        return reasoner
+
+    def __str__(self) -> str:
+        """In what it is unusual, in words."""
+        said = {"last": "the last network", "average": "the average of the weights", "best": ""}[self.which]
+        fed = {"truth": "true hints fed in", "nothing": "no hints fed in", "network": ""}[self.source]
+        return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else ""]))
 
 
 class Outcome(NamedTuple):
@@ -29,6 +51,7 @@ class Outcome(NamedTuple):
     evaluation: Evaluation
     interval: tuple[float, float]
     seconds: float
+    trial: Trial
 
 
 def runs_in(paths: Iterable[Path], skipped: Callable[[str], None] = lambda reason: None) -> list[Run]:
@@ -56,9 +79,10 @@ def evaluated(
     device: str | torch.device = "cpu",
     threads: int | None = None,
     progress: Callable[[float], None] = lambda share: None,
+    trial: Trial = Trial(),  # noqa: B008 (it cannot change)
 ) -> Iterator[Outcome]:
-    """Try the best network of a run on sets of its tasks. `progress` is told which share of a set is done."""
-    reasoner = run.network(device)
+    """Try a network of a run on sets of its tasks. `progress` is told which share of a set is done."""
+    reasoner = trial.network(run, device)
     workers = Workers(reasoner, threads)
     for problems in sets:
         check_memory(reasoner, problems)
@@ -68,7 +92,7 @@ def evaluated(
             nodes = batch.nodes
             parts.append(evaluate(workers, batch, hints=hints, progress=told, view=run.model.batch))
         evaluation = reduce(Evaluation.__add__, parts)
-        yield Outcome(run, problems, nodes, evaluation, evaluation.interval(), time.perf_counter() - start)
+        yield Outcome(run, problems, nodes, evaluation, evaluation.interval(), time.perf_counter() - start, trial)
 
 
 def _scaled(progress: Callable[[float], None], part: float) -> Callable[[float], None]:

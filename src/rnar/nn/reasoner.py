@@ -17,6 +17,7 @@ from rnar.nn.kinds import Judged, Permutation, Ring, kind_of
 from rnar.nn.processors.processor import Processor
 from rnar.nn.unroll import Context, Tensors, Unrolled, unroll, unroll_backward
 
+HintSource = Literal["network", "truth", "nothing"]
 HintMode = Literal["encoded and decoded", "decoded", "none"]
 
 
@@ -29,6 +30,8 @@ class Feeding:
     """Are hints fed back as decisions (no gradient flows through them), or as what the logits suggest?"""
     teacher: float = 0.0
     """In training, the probability for each sample and step that the true hint is fed in place of the network's own."""
+    source: HintSource = "network"
+    """When a network is tried: what is fed after the first step; "truth" and "nothing" tell how it depends on hints."""
 
 
 class Prediction(NamedTuple):

@@ -135,14 +135,17 @@ class Context:
         if self.reasoner.training and feeding.teacher > 0:
             drawn = torch.rand(self.data.whole, generator=self.rng(t), device=self.like.device)
             forced = (drawn < feeding.teacher)[self.data.order[:active]]
+        given = t == 0 or feeding.source == "truth"
         for name, feature in self.heads.hints.features.items():
             kind = kind_of(feature)
-            if t == 0 or forced is not None:
+            if given or forced is not None:
                 true = kind.widen(self.data.hints[name][t, :active], self.nodes)
-                if t == 0:
+                if given:
                     wide[name] = true
                     continue
             own = kind.widen(kind.decide(hints[name]), self.nodes) if feeding.hard else kind.relax(hints[name])
+            if feeding.source == "nothing":
+                own = torch.zeros_like(own)
             wide[name] = own if forced is None else torch.where(forced.view(-1, *[1] * (own.dim() - 1)), true, own)
         return wide
 

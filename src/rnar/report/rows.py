@@ -73,9 +73,9 @@ COLUMNS = tuple(each.name for each in fields(Row) if each.name != "path")
 
 
 def settings_text(settings: dict[str, Any]) -> str:
-    """The settings of a run that have no column of their own; those that are None, or that it does not know, are left
+    """The settings of a run that have no column of their own; those that are empty, or that it does not know, are left
     away, so that rows stay the same when a setting is added to the others."""
-    some = {name: settings[name] for name in IDENTITY if name not in APART and settings.get(name) is not None}
+    some = {name: settings[name] for name in IDENTITY if name not in APART and settings.get(name) not in (None, [])}
     if len(settings["tasks"]) > 1:
         some["tasks"] = settings["tasks"]
     return " ".join(f"{name}={json.dumps(value, separators=(',', ':'))}" for name, value in some.items())
@@ -107,7 +107,7 @@ def usual_settings(model: str) -> dict[str, Any]:
     known = MODELS.get(model)
     found: dict[str, Any] = {each.name: each.default for each in fields(Settings)}
     found |= {**PROTOCOL, **(known.training if known else {}), "size": known.size if known else SIZE}
-    return json.loads(json.dumps({name: found[name] for name in IDENTITY if name not in APART}))
+    return json.loads(json.dumps({name: found[name] for name in IDENTITY if name not in APART and found[name] != ()}))
 
 
 def parsed(settings: str) -> dict[str, Any]:

@@ -40,12 +40,13 @@ def measure_one(request: dict[str, Any], say: Say) -> None:
     say(done=measure(settings_of(request)))
 
 
+HOW = ("device", "threads", "memory", "tensorboard", "wider_samples")  # what decides no result
 WORK = {"train": train_one, "measure": measure_one}
 
 
 def request(work: str, settings: Any) -> dict[str, Any]:
     """What is sent to such a process."""
-    how = {"device": settings.device, "threads": settings.threads, "tensorboard": settings.tensorboard}
+    how = {name: getattr(settings, name) for name in HOW}
     return {"work": work, "settings": settings.plain(), "folder": str(settings.path), "how": how}
 
 
@@ -72,7 +73,8 @@ def _watch(say: Say) -> Any:
             if self._due():
                 say(step=step)
 
-        def testing(self, task: str) -> Callable[[float], None]:
+        def testing(self, task: str, which: str) -> Callable[[float], None]:
+            self.share = 0.0
             say(tested=0.0)
 
             def advance(part: float) -> None:

@@ -13,8 +13,10 @@ from rnar.clrs.batch import Batch
 from rnar.clrs.mersenne import seeded
 from rnar.clrs.splits import facts, size_of
 from rnar.training import Settings
-from rnar.training.data import VALIDATION_SIZE, training_data
+from rnar.training.data import VALIDATION_SIZE, WIDER_SIZE, training_data, usual_selection
+from rnar.training.learner import CANDIDATES
 
+TESTED = 2  # networks: the selected one and the last
 DRAWN = 8  # samples of each size, to learn how many steps they have
 
 
@@ -37,6 +39,7 @@ class RunWork(NamedTuple):
     training: Work
     validation: Work
     test: Work
+    """and the comparison of the best networks before it"""
 
 
 def work_of(batch: Batch) -> Work:
@@ -53,9 +56,11 @@ def run_work(settings: Settings) -> RunWork:
     with training_data(few, task) as stream:
         works = [work_of(next(stream)) for _ in sizes]
     step = _scaled(sum(works[1:], works[0]) * (1 / len(works)), batch / drawn)
-    validation = _validation(few, drawn, settings.validation_samples)
-    steps = settings.steps or 1
-    return RunWork(step * steps, validation * (1 + steps // settings.validate_every), _test(task, settings))
+    validation = _at(VALIDATION_SIZE, few, settings.validation_samples) + _at(WIDER_SIZE, few, settings.wider_samples)
+    steps, every = settings.steps or 1, settings.validate_every or 1
+    count = settings.selection_samples
+    selection = _at(VALIDATION_SIZE, few, usual_selection(task) if count is None else count) * CANDIDATES
+    return RunWork(step * steps, validation * (1 + steps // every), selection + _test(task, settings) * TESTED)
 
 
 def _scaled(work: Work, factor: float) -> Work:
@@ -63,10 +68,13 @@ def _scaled(work: Work, factor: float) -> Work:
     return Work(work.pairs * factor, work.calls)
 
 
-def _validation(few: Settings, drawn: int, samples: int) -> Work:
+def _at(n: int, few: Settings, samples: int) -> Work:
+    """Of trying a network on so many samples of size n."""
     task = few.tasks[0]
-    with training_data(Settings.from_plain({**few.plain(), "sizes": [VALIDATION_SIZE]}, few.recipe), task) as stream:
-        return _scaled(work_of(next(stream)), samples / drawn)
+    if not samples:
+        return Work(0, 0)
+    with training_data(Settings.from_plain({**few.plain(), "sizes": [n]}, few.recipe), task) as stream:
+        return _scaled(work_of(next(stream)), samples / (few.batch or 1))
 
 
 def _test(task: str, settings: Settings) -> Work:

@@ -6,8 +6,8 @@ from rnar.clrs import Batch, Stream, find
 from rnar.clrs.problems.strings import HaystackAndNeedle
 from rnar.training.settings import Settings
 
-VALIDATION_SEED = 2_000_000_011  # of its own: nobody trains with it by chance
-VALIDATION_SIZE = 16
+VALIDATION_SEED, SELECTION_SEED, WIDER_SEED = 2_000_000_011, 2_000_000_033, 2_000_000_063  # nobody trains with them
+VALIDATION_SIZE, WIDER_SIZE = 16, 32
 
 
 def training_data(settings: Settings, task: str) -> Stream:
@@ -18,8 +18,27 @@ def training_data(settings: Settings, task: str) -> Stream:
 
 def validation_set(settings: Settings, task: str) -> Batch:
     """The samples of a task on which networks are compared: drawn as training data are, and the same in every run."""
-    sizes = (_length(task, VALIDATION_SIZE),)
-    with _stream(settings, task, VALIDATION_SEED, settings.validation_samples, sizes, ahead=0) as stream:
+    return _drawn(settings, task, VALIDATION_SEED, settings.validation_samples, VALIDATION_SIZE)
+
+
+def wider_set(settings: Settings, task: str) -> Batch:
+    """Samples of a size between those of training and that of the test."""
+    return _drawn(settings, task, WIDER_SEED, settings.wider_samples, WIDER_SIZE)
+
+
+def selection_set(settings: Settings, task: str) -> Batch:
+    """Many samples more, on which the few best networks are compared in the end."""
+    count = settings.selection_samples
+    return _drawn(settings, task, SELECTION_SEED, usual_selection(task) if count is None else count, VALIDATION_SIZE)
+
+
+def usual_selection(task: str) -> int:
+    """1024 samples, or as many as dm-clrs validates on: 4096 of tasks that have one answer a sample."""
+    return max(1024, 64 * find(task).multiplier)
+
+
+def _drawn(settings: Settings, task: str, seed: int, samples: int, size: int) -> Batch:
+    with _stream(settings, task, seed, samples, (_length(task, size),), ahead=0) as stream:
         return next(stream)
 
 

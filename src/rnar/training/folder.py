@@ -3,7 +3,7 @@
     config.json          the settings with all values, and what computed them
     metrics.jsonl        a line for each validation
     state.safetensors    all that is needed to go on: weights, Adam's moments, the best weights, where the data are
-    best.safetensors     the weights that were best in validation
+    best.safetensors     the weights that were best in validation; in the end those of the network that is tested
     result.json          the test, when all is done
 
 The state is one file and takes its name when it is complete, so that a process may be killed at any moment. The order
@@ -12,7 +12,7 @@ in which the others are written makes the state alone decide where a run goes on
 * A line of the metrics is written before the first state that is not behind it. So no line is ever missing; those which
   are ahead of the state, or torn, are cut off.
 * best.safetensors is written after the state that holds the same weights. So it is never ahead of the state; where it
-  is behind, it is made anew of the state.
+  is behind, or ahead because a network was selected for the test, it is made anew of the state.
 * result.json is written last, of a state at the last step. Before a run goes on to more steps it is set aside, and then
   the new number of steps is noted.
 """
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from rnar.training.files import unpack, write, write_json
-from rnar.training.learner import Best, Learner
+from rnar.training.learner import Kept, Learner
 from rnar.training.lock import locked
 from rnar.training.result import Result
 from rnar.training.run import BEST, CONFIG, METRICS, RESULT, STATE, read_config, read_result
@@ -113,7 +113,7 @@ class Folder:
         path = self.path / STATE
         return path.read_bytes() if path.exists() else None
 
-    def resume(self, step: int, best: Best | None) -> None:
+    def resume(self, step: int, best: Kept | None) -> None:
         """Bring the other files to where the state is; without a state, nothing that was written counts."""
         self._cut_metrics(step if best else -1)
         if best:
@@ -122,7 +122,7 @@ class Folder:
                 unpack(path.read_bytes(), path)  # raises if it is somebody else's
             self._write_best(best)
 
-    def _write_best(self, best: Best) -> None:
+    def _write_best(self, best: Kept) -> None:
         path, content = self.path / BEST, best.packed()
         if not path.exists() or path.read_bytes() != content:
             write(path, content)
@@ -164,6 +164,10 @@ class Folder:
             self._write_best(learner.best)
         self._saved = time.monotonic()
         self._cost = self._saved - start
+
+    def select(self, network: Kept) -> None:
+        """Keep the network that is going to be tested as the best."""
+        self._write_best(network)
 
     def finish(self, result: Result) -> None:
         write_json(self.path / RESULT, result.plain())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,25 +13,30 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
+from rnar.clrs import Batch
 from rnar.evaluate import evaluate
-from rnar.nn.workers import Workers
-from rnar.training.data import training_data, validation_set
+from rnar.nn.workers import MEMORY, Workers
+from rnar.training.data import selection_set, training_data, usual_selection, validation_set, wider_set
 from rnar.training.environment import peak_memory
 from rnar.training.files import pack, unpack
-from rnar.training.run import load_weights
+from rnar.training.result import Candidate
+from rnar.training.run import below, load_weights
 from rnar.training.settings import Settings
 from rnar.training.stopping import Stop
 from rnar.training.team import Team
 
 MOMENTS = ("step", "exp_avg", "exp_avg_sq")  # what Adam keeps of a parameter, by its names
+CANDIDATES = 4  # networks that are kept for the comparison in the end
+
+Weights = dict[str, Tensor]
 
 
-class Best(NamedTuple):
-    """The weights that did best in validation, the earliest of those that did equally well."""
+class Kept(NamedTuple):
+    """The weights after some step, and how they did in validation. Of two that did equally well the later is better."""
 
     score: float
     step: int
-    weights: dict[str, Tensor]
+    weights: Weights
 
     def packed(self) -> bytes:
         return pack(self.weights, {"step": self.step, "validation": self.score})
@@ -42,12 +49,17 @@ class Learner:
         self.settings, self.team, self.model = settings, team, settings.recipe
         reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
         self.reasoner = reasoner.to(team.device).train()
-        self.workers = Workers(self.reasoner, team.threads, (team.rank, team.world))
+        memory = MEMORY if settings.memory is None else int(settings.memory * 1e9)
+        self.workers = Workers(self.reasoner, team.threads, (team.rank, team.world), memory)
         self.optimiser = torch.optim.Adam(self.reasoner.parameters(), settings.learning_rate or 0.0, fused=True)
         self.streams = {task: training_data(settings, task) for task in settings.tasks}
-        self.validation = {task: validation_set(settings, task) for task in settings.tasks} if team.first else {}
+        judged = settings.tasks if team.first else ()
+        self.validation = {task: validation_set(settings, task) for task in judged}
+        self.wider = {task: wider_set(settings, task) for task in judged if settings.wider_samples}
         self.step = 0
-        self.best: Best | None = None
+        self.candidates: list[Kept] = []
+        """those that did best in validation, the best first"""
+        self.average = self._weights() if settings.average is not None else None
         self.seconds = 0.0
         self.memory_mb = 0.0
         self._sums: dict[str, dict[str, float]] = {}
@@ -56,6 +68,11 @@ class Learner:
     @property
     def parameters(self) -> int:
         return sum(p.numel() for p in self.reasoner.parameters())
+
+    @property
+    def best(self) -> Kept | None:
+        """The network that did best in validation."""
+        return self.candidates[0] if self.candidates else None
 
     def learn(self, stop: Stop) -> tuple[float, bool]:
         """One step: a batch of every task. The sum of its losses, and whether any process wants to stop."""
@@ -74,6 +91,7 @@ class Learner:
             for name, loss in losses.items():
                 sums[name] = sums.get(name, 0.0) + loss
             total += sum(losses.values())
+        self._follow()
         self.step += 1
         self._summed += 1
         self.seconds += time.perf_counter() - start
@@ -83,16 +101,62 @@ class Learner:
         """For all that is drawn in step `step` of task number `k`."""
         return int(np.random.SeedSequence((self.settings.seed, self.step, k)).generate_state(1)[0])
 
+    def _follow(self) -> None:
+        """Let the average of the weights follow them."""
+        weights = self.reasoner.state_dict()
+        for name, mean in (self.average or {}).items():
+            mean.lerp_(weights[name].detach().cpu(), 1 - (self.settings.average or 0.0))
+
     def validate(self) -> dict[str, Any]:
-        """Try the network, keep it if it is the best so far, and report."""
+        """Try the network, keep it if it is one of the best so far, and report."""
         start = time.perf_counter()
-        scores = {task: evaluate(self.workers, batch).score for task, batch in self.validation.items()}
+        scores, more = self._scores(self.validation), {}
         score = sum(scores.values()) / len(scores)
-        if self.best is None or score > self.best.score:
-            weights = {name: tensor.detach().cpu().clone() for name, tensor in self.reasoner.state_dict().items()}
-            self.best = Best(score, self.step, weights)
+        if self.wider:
+            more["wider"] = self._scores(self.wider)
+        if self.average is not None:
+            with self.having(self.average):
+                more["average"] = self._scores(self.validation)
+        kept = [*self.candidates, Kept(score, self.step, self._weights())]
+        self.candidates = sorted(kept, key=lambda each: (each.score, each.step), reverse=True)[:CANDIDATES]
         self.seconds += time.perf_counter() - start
-        return self._report(score, scores)
+        return {**self._report(score, scores), **more}
+
+    def _scores(self, sets: dict[str, Batch]) -> dict[str, float]:
+        return {task: evaluate(self.workers, batch).score for task, batch in sets.items()}
+
+    @property
+    def selection_samples(self) -> int:
+        """On how many samples of each task candidates are compared, at most."""
+        given = self.settings.selection_samples
+        return max(map(usual_selection, self.settings.tasks)) if given is None else given
+
+    def _weights(self) -> Weights:
+        return {name: tensor.detach().cpu().clone() for name, tensor in self.reasoner.state_dict().items()}
+
+    @contextmanager
+    def having(self, weights: Weights) -> Iterator[None]:
+        """The network with other weights, for a while."""
+        own = self._weights()
+        self.reasoner.load_state_dict(weights)
+        try:
+            yield
+        finally:
+            self.reasoner.load_state_dict(own)
+
+    def select(self) -> tuple[Kept, list[Candidate]]:
+        """The best of those that did best in validation, by more samples; how each of them did."""
+        assert self.best is not None
+        if self.settings.selection_samples == 0 or len(self.candidates) == 1:
+            return self.best, []
+        sets = {task: selection_set(self.settings, task) for task in self.settings.tasks}
+        found = []
+        for kept in self.candidates:
+            with self.having(kept.weights):
+                scores = self._scores(sets)
+            found.append(Candidate(kept.step, kept.score, sum(scores.values()) / len(scores)))
+        best = max(found, key=lambda each: (each.score, each.step))
+        return self.candidates[found.index(best)], found
 
     def _report(self, score: float, scores: dict[str, float]) -> dict[str, Any]:
         """A line of the metrics: losses are means over the steps since the last one."""
@@ -117,13 +181,15 @@ class Learner:
         """All that is needed to go on from here."""
         assert self.best is not None
         tensors = {f"weights/{name}": tensor for name, tensor in self.reasoner.state_dict().items()}
-        tensors |= {f"best/{name}": tensor for name, tensor in self.best.weights.items()}
+        for kept in self.candidates:
+            tensors |= {f"candidate/{kept.step}/{name}": tensor for name, tensor in kept.weights.items()}
+        tensors |= {f"average/{name}": tensor for name, tensor in (self.average or {}).items()}
         for name, parameter in self.reasoner.named_parameters():
             kept = self.optimiser.state.get(parameter, {})
             tensors |= {f"adam/{moment}/{name}": kept[moment] for moment in MOMENTS if moment in kept}
         notes = dict(
             step=self.step,
-            best={"score": self.best.score, "step": self.best.step},
+            candidates=[{"score": kept.score, "step": kept.step} for kept in self.candidates],
             streams={task: stream.state for task, stream in self.streams.items()},
             sums=self._sums,
             summed=self._summed,
@@ -135,10 +201,12 @@ class Learner:
     def restore(self, content: bytes, path: Path) -> None:
         """Go on from a snapshot, which was read from that file."""
         tensors, notes = unpack(content, path)
-        load_weights(self.reasoner, _below("weights/", tensors), path)
+        load_weights(self.reasoner, below("weights/", tensors), path)
         try:
             self._restore_moments(tensors)
-            self.best = Best(notes["best"]["score"], notes["best"]["step"], _below("best/", tensors))
+            self.candidates = _candidates(tensors, notes)
+            if self.average is not None:
+                self.average = below("average/", tensors)
             self.step, self._sums, self._summed = notes["step"], notes["sums"], notes["summed"]
             self.seconds, self.memory_mb = notes["seconds"], notes["memory_mb"]
             for task, stream in self.streams.items():
@@ -155,16 +223,14 @@ class Learner:
                 kept = {moment: tensors[f"adam/{moment}/{name}"].to(parameter.device) for moment in MOMENTS}
                 self.optimiser.state[parameter] = kept
 
-    def use_best(self) -> Best:
-        """Take the best weights, for the test."""
-        assert self.best is not None
-        self.reasoner.load_state_dict(self.best.weights)
-        return self.best
-
     def close(self) -> None:
         for stream in self.streams.values():
             stream.close()
 
 
-def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+def _candidates(tensors: Weights, notes: dict[str, Any]) -> list[Kept]:
+    if "best" in notes:  # a state of an older version kept one
+        return [Kept(notes["best"]["score"], notes["best"]["step"], below("best/", tensors))]
+    return [
+        Kept(each["score"], each["step"], below(f"candidate/{each['step']}/", tensors)) for each in notes["candidates"]
+    ]

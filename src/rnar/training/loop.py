@@ -85,7 +85,7 @@ def _plans_ahead(processor: Processor) -> bool:
 
 def learn(learner: Learner, folder: Folder | None, watch: Watch, stop: Stop) -> None:
     """Step after step, to the last one or until somebody asks to stop."""
-    steps, every, stopping = learner.settings.steps or 0, learner.settings.validate_every, False
+    steps, every, stopping = learner.settings.steps or 0, learner.settings.validate_every or 1, False
     if folder and learner.best is None:  # the network that has learned nothing is the first to beat
         _report(learner, folder, watch)
         folder.save(learner)
@@ -109,30 +109,48 @@ def _report(learner: Learner, folder: Folder, watch: Watch) -> None:
 
 
 def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
-    """Try the best network on the official test sets, once."""
-    settings, best, start = learner.settings, learner.use_best(), time.perf_counter()
-    tests = {}
+    """Try the selected network on the official test sets, once; the last one too, and the average of the weights."""
+    start, last = time.perf_counter(), learner.step
     try:
-        for task in settings.tasks:
-            told, view = watch.testing(task), learner.model.batch
-            samples = official(task, "test").part(slice(settings.test_samples))
-            tests[task] = Tested.of(evaluate(learner.workers, samples, progress=told, view=view))
+        watch.selecting(len(learner.candidates))
+        selected, candidates = learner.select()
+        folder.select(selected)
+        with learner.having(selected.weights):
+            tests = _tested(learner, watch, "the selected network")
+        of_last = tests if selected.step == last else _tested(learner, watch, "the last network")
+        of_average = None
+        if learner.average is not None:
+            with learner.having(learner.average):
+                of_average = _tested(learner, watch, "the average of the weights")
     except (KeyboardInterrupt, SystemExit):
         watch.stopped(learner.step)
         raise
     result = Result(
         score=sum(test.score for test in tests.values()) / len(tests),
         tests=tests,
-        validation=best.score,
-        best_step=best.step,
+        validation=selected.score,
+        best_step=selected.step,
         steps=learner.step,
         parameters=learner.parameters,
         seconds=round(learner.seconds, 3),
         test_seconds=round(time.perf_counter() - start, 3),
         memory_mb=round(max(learner.memory_mb, peak_memory(learner.workers)), 1),
+        candidates=tuple(candidates),
+        selection_samples=learner.selection_samples if candidates else 0,
+        last=of_last,
+        average=of_average,
     )
     folder.finish(result)
     return result
+
+
+def _tested(learner: Learner, watch: Watch, which: str) -> dict[str, Tested]:
+    found = {}
+    for task in learner.settings.tasks:
+        told, view = watch.testing(task, which), learner.model.batch
+        samples = official(task, "test").part(slice(learner.settings.test_samples))
+        found[task] = Tested.of(evaluate(learner.workers, samples, progress=told, view=view))
+    return found
 
 
 @contextmanager

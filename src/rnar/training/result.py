@@ -27,17 +27,26 @@ class Tested(NamedTuple):
         return Tested(float(evaluation.score), interval, outputs, float(evaluation.exact), int(evaluation.samples))
 
 
+class Candidate(NamedTuple):
+    """One of the few networks that were best in validation."""
+
+    step: int
+    validation: float
+    score: float
+    """of the last comparison, on more samples"""
+
+
 class Result(NamedTuple):
-    """The test of the best network, and what it took."""
+    """The test of the selected network, and what it took."""
 
     score: float
     """the mean over tasks"""
     tests: dict[str, Tested]
     """by task"""
     validation: float
-    """of the best network"""
+    """of the selected network"""
     best_step: int
-    """after how many steps it was that"""
+    """after how many steps it was there"""
     steps: int
     """of the whole run"""
     parameters: int
@@ -46,12 +55,34 @@ class Result(NamedTuple):
     test_seconds: float
     memory_mb: float
     """the most at once"""
+    candidates: tuple[Candidate, ...] = ()
+    """from which the selected one was chosen, on so many samples: empty if validation alone decided"""
+    selection_samples: int = 0
+    last: dict[str, Tested] | None = None
+    """the same test of the network after all steps"""
+    average: dict[str, Tested] | None = None
+    """the same test of the average of weights, if there is one"""
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {**self._asdict(), "tests": {task: test._asdict() for task, test in self.tests.items()}}
+        tests = {name: _plain(getattr(self, name)) for name in TESTS}
+        return {**self._asdict(), **tests, "candidates": [each._asdict() for each in self.candidates]}
 
     @staticmethod
     def from_plain(plain: dict[str, Any]) -> Result:
-        tests = {task: Tested(**{**test, "interval": tuple(test["interval"])}) for task, test in plain["tests"].items()}
-        return Result(**{**{name: plain[name] for name in Result._fields}, "tests": tests})
+        """The inverse of `plain`; results of older runs have less."""
+        found = {**Result._field_defaults, **{name: plain[name] for name in Result._fields if name in plain}}
+        found |= {name: _tests(found[name]) for name in TESTS}
+        return Result(**{**found, "candidates": tuple(Candidate(**each) for each in found["candidates"])})
+
+
+TESTS = ("tests", "last", "average")
+NEEDED = tuple(name for name in Result._fields if name not in Result._field_defaults)
+
+
+def _plain(tests: dict[str, Tested] | None) -> dict[str, Any] | None:
+    return tests and {task: test._asdict() for task, test in tests.items()}
+
+
+def _tests(plain: dict[str, Any] | None) -> dict[str, Tested] | None:
+    return plain and {task: Tested(**{**test, "interval": tuple(test["interval"])}) for task, test in plain.items()}

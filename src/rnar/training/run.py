@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -12,8 +12,10 @@ from torch import Tensor
 from rnar.models import Model
 from rnar.nn.reasoner import Reasoner
 from rnar.training.files import read_json, unpack
-from rnar.training.result import Result
+from rnar.training.result import NEEDED, Result
 from rnar.training.settings import IDENTITY, LATER, Settings
+
+Which = Literal["best", "last", "average"]
 
 CONFIG, METRICS, STATE, BEST, RESULT = (
     "config.json", "metrics.jsonl", "state.safetensors", "best.safetensors", "result.json"
@@ -44,12 +46,17 @@ class Run:
         """What was reported while it learned, one entry for each validation."""
         return read_metrics(self.path / METRICS)
 
-    def network(self, device: str | torch.device = "cpu") -> Reasoner:
-        """The network that was best in validation."""
-        path = self.path / BEST
+    def network(self, device: str | torch.device = "cpu", which: Which = "best") -> Reasoner:
+        """A network of this run: the best, by validation or, when the run is finished, the selected one that was
+        tested; or the last; or the average of the weights."""
+        path = self.path / (BEST if which == "best" else STATE)
         if not path.is_file():
-            raise ValueError(f"{self.path} has no {BEST}: no network of this run has been validated yet")
+            raise ValueError(f"{self.path} has no {path.name}: no network of this run has been validated yet")
         weights, _ = unpack(path.read_bytes(), path)
+        if which != "best":
+            weights = below("weights/" if which == "last" else "average/", weights)
+            if not weights:
+                raise ValueError(f"{self.path} has no average of the weights; train with --average for one")
         settings = self.settings
         reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
         load_weights(reasoner, weights, path)
@@ -82,7 +89,7 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 def read_result(path: Path) -> Result | None:
     if not path.is_file():
         return None
-    return Result.from_plain(read_json(path, *Result._fields))
+    return Result.from_plain(read_json(path, *NEEDED))
 
 
 def load_weights(reasoner: Reasoner, weights: dict[str, Tensor], path: Path) -> None:
@@ -106,3 +113,8 @@ def load_weights(reasoner: Reasoner, weights: dict[str, Tensor], path: Path) -> 
 def _some(names: list[str]) -> str:
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return ", ".join(names[:3]) + more
+
+
+def below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Those whose names begin so, under the rest of their names."""
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

@@ -18,7 +18,9 @@ from rnar.models import find as find_model
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 
-PROTOCOL = dict(steps=10_000, batch=32, learning_rate=1e-3, clip=1.0, sizes=None, random_positions=True)
+PROTOCOL = dict(
+    steps=10_000, batch=32, learning_rate=1e-3, clip=1.0, sizes=None, random_positions=True, validate_every=50
+)
 """Of Ibarz et al. (2022); a model may bring values of its own paper (`Model.training`)."""
 
 LONGEST_NAME = 100  # of a folder
@@ -55,10 +57,20 @@ class Settings:
     """Draw positions, edge probabilities and needles at random, or have them as the official sets do."""
     size: Annotated[int | None, flag("INT", "the model's")] = None
     """How many numbers the network has for each node."""
-    validate_every: int = 50
-    """So many steps lie between validations, at n = 16. The network that was best is kept."""
+    without: tuple[str, ...] = ()
+    """Inputs and hints that the network does not see."""
+    average: Annotated[float | None, flag("NUMBER", "none")] = None
+    """Keep an exponential average of the weights too, with this decay a step (0.999, say). It is validated and tested
+    beside the others, never in their place."""
+    validate_every: Annotated[int | None, flag("INT", "50")] = None
+    """So many steps lie between validations, at n = 16. The few networks that were best are kept."""
     validation_samples: int = 128
     """How many samples a validation has. With 128 it takes less than 15% of the time on any task."""
+    selection_samples: Annotated[int | None, flag("INT", "1024, or as many as dm-clrs validates on")] = None
+    """On so many samples more of n = 16 the best networks are compared in the end, and the best of them is tested. 0
+    compares none: it is the one that was best in validation."""
+    wider_samples: int = 32
+    """At each validation, so many samples of n = 32 are scored too. That is recorded, and decides nothing."""
     test_samples: Annotated[int | None, flag("INT", "all")] = None
     """How many samples of the official set to test on: the first so many. Six tasks have 2048 of them, which takes long
     on a CPU."""
@@ -68,22 +80,27 @@ class Settings:
     """What computes: auto takes a GPU if there is one."""
     threads: Annotated[int | None, flag("INT", "one for each core")] = None
     """How many threads compute on a CPU."""
+    memory: Annotated[float | None, flag("GB", "0.6")] = None
+    """How much memory may be spent on what would else be computed twice; it changes no result."""
     tensorboard: bool = False
     """Write events for TensorBoard as well, into the run's folder."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", (self.tasks,) if isinstance(self.tasks, str) else tuple(self.tasks))
         object.__setattr__(self, "sizes", None if self.sizes is None else tuple(self.sizes))
+        object.__setattr__(self, "without", (self.without,) if isinstance(self.without, str) else tuple(self.without))
 
     @property
     def recipe(self) -> Model:
-        """The model itself."""
-        return self.model if isinstance(self.model, Model) else find_model(self.model)
+        """The model itself, which sees what these settings leave it."""
+        model = self.model if isinstance(self.model, Model) else find_model(self.model)
+        return replace(model, without=(*model.without, *self.without)) if self.without else model
 
     @property
     def path(self) -> Path:
         """The run's folder."""
-        return self.folder or Path("runs", _joined(self.tasks), self.name.replace(":", "."), f"seed-{self.seed}")
+        model = "-without-".join([self.name.replace(":", "."), *self.without])
+        return self.folder or Path("runs", _joined(self.tasks), model, f"seed-{self.seed}")
 
     @property
     def name(self) -> str:
@@ -114,10 +131,19 @@ class Settings:
         if self.seed < 0:
             raise ValueError(f"seed must not be negative, but it is {self.seed}")
         least_one = ("steps", "batch", "size", "validate_every", "validation_samples", "test_samples", "threads")
-        for name in least_one:
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, not {value!r}")
+        for name in (*least_one, "selection_samples", "wider_samples"):
+            value, least = getattr(self, name), int(name in least_one)
+            if value is not None and (not isinstance(value, int) or value < least):
+                raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        if self.average is not None and not 0 < self.average < 1:
+            raise ValueError(f"average must be between 0 and 1, not {self.average}")
+        if self.memory is not None and not 0 <= self.memory < math.inf:
+            raise ValueError(f"memory must not be negative, and finite, but it is {self.memory}")
+        seen = {name for task in self.tasks for stage in find_task(task).spec[:2] for name in stage}
+        for name in self.without:
+            if name not in seen:
+                raise ValueError(f"without {name!r}: there is no such input or hint{nearest(name, seen)}; "
+                                 f"there are {', '.join(sorted(seen))}")  # fmt: skip
         for name in ("learning_rate", "clip"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
@@ -125,7 +151,7 @@ class Settings:
             raise ValueError(f"learning_rate must be finite, not {self.learning_rate}")
         if self.sizes == ():
             raise ValueError("sizes must name at least one size")
-        if self.steps and self.steps % self.validate_every:
+        if self.steps and self.validate_every and self.steps % self.validate_every:
             raise ValueError(
                 f"steps={self.steps} is not a multiple of validate_every={self.validate_every}: "
                 "what is learned after the last validation would be lost"
@@ -136,25 +162,31 @@ class Settings:
         found = {name: getattr(self, name) for name in IDENTITY}
         found["clip"] = None if self.clip == math.inf else self.clip  # JSON has no infinity
         found["tasks"], found["sizes"] = list(self.tasks), self.sizes and list(self.sizes)
+        found["without"] = list(self.without)
         return {**found, "model": self.name}
 
     @staticmethod
     def from_plain(plain: dict[str, Any], model: Model | None = None) -> Settings:
         """The inverse of `plain`; `model` if it cannot be found by its name."""
-        values = {name: plain[name] for name in IDENTITY if name in plain or name not in LATER}
+        values = {**LATER, **{name: plain[name] for name in IDENTITY if name in plain or name not in LATER}}
         values["clip"] = math.inf if values["clip"] is None else values["clip"]
         if model is None and ":" not in plain["model"] and plain["model"] not in MODELS:
             raise ValueError(f"there is no model {plain['model']!r} here; give it as well: Run(path, model)")
         return Settings(**{**values, "model": model or plain["model"]})
 
 
-LATER = ("test_samples",)  # settings that older runs do not have
-_NOT_IDENTITY = ("folder", "device", "threads", "tensorboard")
+LATER = dict(test_samples=None, without=(), average=None, selection_samples=None)
+"""settings that older runs do not have, and with what they were run"""
+_NOT_IDENTITY = ("wider_samples", "folder", "device", "threads", "memory", "tensorboard")
 IDENTITY = tuple(field.name for field in fields(Settings) if field.name not in _NOT_IDENTITY)
 
 
 def differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:
-    """In what two plain settings differ, in words; the number of steps is no difference."""
+    """In what two plain settings differ, in words; the number of steps is no difference.
+
+    Nor is how networks are compared in the end, where a run is older than that.
+    """
+    there = {**LATER, "without": [], "selection_samples": here.get("selection_samples"), **there}
     return [
         f"{name} is {there.get(name)!r} there and {here.get(name)!r} here"
         for name in {**there, **here}

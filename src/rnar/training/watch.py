@@ -38,8 +38,12 @@ class Watch:
     def stopped(self, step: int) -> None:
         """Somebody asked to stop; all is saved."""
 
-    def testing(self, task: str) -> Callable[[float], None] | None:
-        """The test of a task begins. What is returned is told which share has been done since it was last told."""
+    def selecting(self, candidates: int) -> None:
+        """The networks that were best are compared on more samples."""
+
+    def testing(self, task: str, which: str) -> Callable[[float], None] | None:
+        """The test of a network on a task begins: of "the selected network", "the last network", or "the average of
+        the weights". What is returned is told which share has been done since it was last told."""
 
     def close(self) -> None:
         """Nothing more will happen."""
@@ -67,8 +71,12 @@ class Watches(Watch):
         for watch in self.watches:
             watch.stopped(step)
 
-    def testing(self, task: str) -> Callable[[float], None] | None:
-        return [watch.testing(task) for watch in self.watches][0]
+    def selecting(self, candidates: int) -> None:
+        for watch in self.watches:
+            watch.selecting(candidates)
+
+    def testing(self, task: str, which: str) -> Callable[[float], None] | None:
+        return [watch.testing(task, which) for watch in self.watches][0]
 
     def close(self) -> None:
         for watch in self.watches:
