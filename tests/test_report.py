@@ -22,7 +22,7 @@ from rnar.report.formats.latex import escaped
 from rnar.report.groups import grouped
 from rnar.report.listing import listing
 from rnar.report.page import Page, difference
-from rnar.report.published import TASKS
+from rnar.report.published import TASKS, substituted
 from rnar.report.tables import paper_table
 
 ROOT = Path(__file__).parent.parent
@@ -109,7 +109,8 @@ def test_averages_are_a_dash_until_all_tasks_are_run_and_then_both_are_right(run
     assert (some["RNAR ours"], some["RNAR paper"]) == ("66.50", f"{(87.08 + 93.07) / 2:.2f}")
     assert some["Triplet-GMPNN ours"] == "–"
     for place, task in enumerate(TASKS):
-        made_up(tmp_path / "all", task, score=1.0 if task == "find_maximum_subarray_kadane" else place / 100)
+        model = "rnar-mpnn" if task in substituted() else "rnar"
+        made_up(tmp_path / "all", task, model, score=1.0 if task == "find_maximum_subarray_kadane" else place / 100)
     page = page_of(tmp_path / "all", 2)
     of_tasks, of_categories = cells(page, "Average, 30 tasks"), cells(page, "Average, 8 categories")
     total = sum(range(30)) - list(TASKS).index("find_maximum_subarray_kadane") + 100
@@ -117,6 +118,23 @@ def test_averages_are_a_dash_until_all_tasks_are_run_and_then_both_are_right(run
     assert float(of_categories["RNAR ours"]) > float(of_tasks["RNAR ours"])  # one task is a category
     assert of_categories["RT paper"] == "66.60"
     assert not [row for row in page.rows if "run here" in row[0].text]
+
+
+def test_where_the_paper_had_no_triplets_it_is_compared_with_rnar_mpnn_and_triplets_have_a_line(tmp_path):
+    for task in TASKS:
+        made_up(tmp_path, task, score=0.5)
+    made_up(tmp_path, "bridges", "rnar-mpnn", score=0.7)
+    page = page_of(tmp_path, 2)
+    assert (cells(page, "Bridges")["RNAR ours"], cells(page, "Bridges")["RNAR ours less paper"]) == ("70.00", "−2.22")
+    assert cells(page, "Jarvis' March")["RNAR ours"] == "–"  # with triplets is something else
+    lines = [cells(page, "· RNAR with triplets", k) for k in range(4)]
+    assert [(line["RNAR ours"], line["RNAR ours less paper"]) for line in lines] == [("50.00", "–")] * 4
+    assert cells(page, "Average, 30 tasks")["RNAR ours"] == "–"
+    assert cells(page, "· with triplets in all")["RNAR ours"] == "50.00"
+    mixed = "RNAR-MPNN on Articulation Points, Bridges, Jarvis' March, MST-Kruskal"
+    assert mixed in [note for _, note in page.notes]
+    rows = {(row[0].text, row[1].text): row[4].text for row in page_of(tmp_path).rows}
+    assert (rows["Bridges", "rnar-mpnn"], rows["Bridges", "rnar"]) == ("72.22", "–")
 
 
 def test_runs_of_other_settings_have_a_line_of_their_own_that_says_so(runs):

@@ -95,6 +95,8 @@ def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], res
             threads=_threads(environments[-1]),
             commit=_each(environments, "commit"),
             settings=settings_text(settings),
+            test_last=_rounded(result.last[task].score) if result and result.last else None,
+            test_average=_rounded(result.average[task].score) if result and result.average else None,
             path=folder,
         )
 

@@ -8,7 +8,16 @@ from statistics import mean
 
 from rnar.report.groups import Group, Groups
 from rnar.report.page import DASH, EMPTY, Cell, Page, difference, number
-from rnar.report.published import AVERAGE, TASKS, mean_of_categories, mean_of_tasks, numbers, published
+from rnar.report.published import (
+    AVERAGE,
+    SUBSTITUTE,
+    TASKS,
+    in_the_paper,
+    mean_of_categories,
+    mean_of_tasks,
+    numbers,
+    published,
+)
 from rnar.report.rows import Row
 
 HEAD = ["task", "model", "seeds ×\nsteps", "test\nn = 64", "paper\nn = 64", "test −\npaper", "valid.\nn = 16"]
@@ -101,10 +110,13 @@ def _best(rows: list[list[Cell]]) -> list[list[Cell]]:
 
 
 def _averages(page: Page, model: str, groups: Groups) -> None:
-    """Over all 30 tasks, if all were run."""
-    scores = {task: groups[task, model][0].score for task in TASKS if (task, model) in groups}
+    """Over all 30 tasks, if all were run; made of the models of which the paper's average is made."""
+    models = {task: in_the_paper(model, task) for task in TASKS}
+    scores = {task: groups[task, behind][0].score for task, behind in models.items() if (task, behind) in groups}
     ours = {task: score for task, score in scores.items() if score is not None}
-    theirs = {task: found.mean for task in TASKS if (found := published(model, task))}
+    theirs = {task: found.mean for task, behind in models.items() if (found := published(behind, task))}
+    mixed = [TASKS[task] for task, behind in models.items() if behind != model]
+    note = page.notes.mark(f"{SUBSTITUTE} on {', '.join(mixed)}, as in the paper" if mixed else "")
     printed = numbers().get((2, model, AVERAGE))
     for title, average in (("Average, 30 tasks", mean_of_tasks), ("Average, 8 categories", mean_of_categories)):
         own = average(ours) if len(ours) == len(TASKS) else None
@@ -112,4 +124,6 @@ def _averages(page: Page, model: str, groups: Groups) -> None:
         if printed and average is mean_of_tasks:
             paper = printed.mean
         done = Cell(f"{len(ours)} of {len(TASKS)}", tone="quiet")
-        page.add(Cell(title), Cell(model), done, number(own), number(paper), difference(own, paper), *[EMPTY] * 3)
+        page.add(
+            Cell(title), Cell(model, marks=note), done, number(own), number(paper), difference(own, paper), *[EMPTY] * 3
+        )

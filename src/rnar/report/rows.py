@@ -59,6 +59,10 @@ class Row:
     commit: str
     settings: str
     """all others that decide the result, as name=value"""
+    test_last: float | None = None
+    """of the network after all steps, on the same samples"""
+    test_average: float | None = None
+    """of the average of the weights"""
     note: str = ""
     """by hand; it stays when the row is written anew"""
     path: Path | None = field(default=None, compare=False)
@@ -70,6 +74,8 @@ class Row:
 
 
 COLUMNS = tuple(each.name for each in fields(Row) if each.name != "path")
+LATER = ("test_last", "test_average")
+"""columns that older files do not have"""
 
 
 def settings_text(settings: dict[str, Any]) -> str:

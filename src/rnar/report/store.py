@@ -10,7 +10,7 @@ from types import UnionType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from rnar.commands.appearing import appearing, free
-from rnar.report.rows import COLUMNS, Key, Row, parsed
+from rnar.report.rows import COLUMNS, LATER, Key, Row, parsed
 
 FILE = "runs.csv"
 YES, NO = "yes", "no"
@@ -85,7 +85,7 @@ def read_rows(path: Path, tell: Callable[[str], None]) -> list[Row]:
     rows = []
     for number, line in enumerate(_read(path), start=1):
         try:
-            row = Row(**{name: _value(name, line[name]) for name in COLUMNS})
+            row = Row(**{name: _value(name, line.get(name, "")) for name in COLUMNS})
             parsed(row.settings)
             rows.append(row)
         except ValueError as error:
@@ -101,7 +101,7 @@ def _read(path: Path) -> list[dict[str, str]]:
         lines = list(reader)
     except (UnicodeDecodeError, csv.Error):
         raise ValueError(f"{path} is no CSV of runs: it is not text") from None
-    missing = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
+    missing = [name for name in COLUMNS if name not in (*LATER, *(reader.fieldnames or []))]
     if missing:
         raise ValueError(f"{path} is no CSV of runs as --export writes it: it has no column {missing[0]}")
     if any(None in line for line in lines):

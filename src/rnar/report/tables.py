@@ -13,10 +13,12 @@ from rnar.report.published import (
     BASELINE,
     MAIN,
     MODELS,
+    SUBSTITUTE,
     TASKS,
     TITLES,
     Number,
     category,
+    in_the_paper,
     mean_of_categories,
     mean_of_tasks,
     models_of,
@@ -60,16 +62,18 @@ class _Table:
         return any(self._group(task, model) for task in self.tasks)
 
     def _group(self, task: str, model: str) -> Group | None:
-        """What counts for a cell, if anything has a score."""
-        groups = self.groups.get((task, model), [])
+        """What counts for a cell, if anything has a score: runs of the model that stands behind the paper's cell."""
+        groups = self.groups.get((task, in_the_paper(model, task, self.table)), [])
         return groups[0] if groups and groups[0].score is not None else None
 
     def page(self) -> Page:
         for task in self.tasks:
             self._row(task)
             self._other_settings(task)
+            self._with_triplets(task)
         self.result.rule()
         self._average(f"Average, {len(self.tasks)} tasks", mean_of_tasks, printed=True)
+        self._average_with_triplets()
         categories = len({category(task) for task in self.tasks})
         self._average(f"Average, {categories} categories", mean_of_categories)
         self._average_of_some()
@@ -114,15 +118,40 @@ class _Table:
         """Runs whose settings are not those of the row get lines of their own, which say what is different."""
         others = {}
         for model in self.ours:
-            main, some = self._group(task, model), self.groups.get((task, model), [])[1:]
+            behind = in_the_paper(model, task, self.table)
+            main, some = self._group(task, model), self.groups.get((task, behind), [])[1:]
             published = numbers().get((self.table, model, task))
             theirs = published.mean if published else None
             others[model] = [self._ours(model, each, theirs, None) for each in some if each.score is not None and main]
         for cells in zip_longest(*others.values(), fillvalue=[EMPTY] * 3):
             self.result.add(Cell("· other settings", tone="quiet"), *[EMPTY] * len(self.theirs), *sum(cells, []))
 
+    def _with_triplets(self, task: str) -> None:
+        """Where the paper's RNAR has no triplets, a line for ours that has."""
+        if in_the_paper(MAIN, task, self.table) == MAIN:
+            return
+        for group in self.groups.get((task, MAIN), []):
+            if group.score is not None:
+                self._only_main(f"· {_title(MAIN)} with triplets", self._ours(MAIN, group, None, None))
+
+    def _average_with_triplets(self) -> None:
+        """That of RNAR with triplets everywhere, which the paper has not."""
+        groups = {task: self.groups.get((task, MAIN), []) for task in self.tasks}
+        scores = {task: some[0].score for task, some in groups.items() if some and some[0].score is not None}
+        if self._mixture(MAIN) and len(scores) == len(self.tasks):
+            done = Cell(f"{len(scores)} of {len(scores)}", tone="quiet")
+            self._only_main("· with triplets in all", [number(mean_of_tasks(scores)), DASH, done])
+
+    def _only_main(self, title: str, ours: list[Cell]) -> None:
+        """A line that has nothing but a result of RNAR."""
+        cells = sum(([*ours] if model == MAIN else [EMPTY] * 3 for model in self.ours), [])
+        self.result.add(Cell(title, tone="quiet"), *[EMPTY] * len(self.theirs), *cells)
+
     def _average(self, title: str, mean: Callable[[dict[str, float]], float], printed: bool = False) -> None:
-        """Of all tasks: what the paper prints of it, or else what its cells give; ours if all tasks were run."""
+        """Of all tasks: what the paper prints of it, or else what its cells give; ours if all tasks were run.
+
+        Where cells of a column are of two models, a note says so.
+        """
         theirs = {model: self._published_average(model, mean, printed) for model in self.theirs}
         cells = list(theirs.values())
         for model in self.ours:
@@ -132,12 +161,20 @@ class _Table:
                 cells += [DASH, DASH, done]
             else:
                 ours = mean(scores)
-                cells += [number(ours), difference(ours, float(theirs[model].text) if model in theirs else None), done]
+                cell = replace(number(ours), marks=self.result.notes.mark(self._mixture(model)))
+                cells += [cell, difference(ours, float(theirs[model].text) if model in theirs else None), done]
         self._add(title, cells)
 
     def _published_average(self, model: str, mean: Callable[[dict[str, float]], float], printed: bool) -> Cell:
         found = numbers().get((self.table, model, AVERAGE)) if printed else None
-        return self._theirs(found) if found else number(mean(self._published_scores(model, self.tasks)))
+        cell = self._theirs(found) if found else number(mean(self._published_scores(model, self.tasks)))
+        note = found.note if found else ""
+        return replace(cell, marks=self.result.notes.marks(note, self._mixture(model)))
+
+    def _mixture(self, model: str) -> str:
+        """Of what an average is made, in words, if it is of two models."""
+        others = [task for task in self.tasks if in_the_paper(model, task, self.table) != model]
+        return f"{_title(SUBSTITUTE)} on {', '.join(TASKS[task] for task in others)}" if others else ""
 
     def _published_scores(self, model: str, tasks: list[str]) -> dict[str, float]:
         return {task: numbers()[self.table, model, task].mean for task in tasks}

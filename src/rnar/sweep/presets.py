@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rnar.clrs.problems.problem import nearest
-from rnar.report.published import MAIN, models_of, numbers, tasks_of
+from rnar.report.published import SUBSTITUTE, models_of, substituted, tasks_of
 
 
 class Part(NamedTuple):
@@ -40,17 +40,12 @@ def _table(number: int) -> Part:
     return Part(",".join(tasks_of(number)), ",".join(models_of(number)))
 
 
-def _substituted() -> str:
-    """The tasks on which RNAR ran out of memory with triplets, and RNAR-MPNN took its place."""
-    return ",".join(task for task in tasks_of(2) if "out of memory" in numbers()[2, MAIN, task].note)
-
-
 PRESETS = {
     "table1": Preset("the paper's Table 1: sequential tasks", _table(1)),
     "table2": Preset(
         "the paper's Table 2: all tasks",
         _table(2),
-        besides=(Part(_substituted(), "rnar-mpnn"),),
+        besides=(Part(",".join(substituted()), SUBSTITUTE),),
     ),
     "ablation": Preset(
         "the paper's Table 3: without triplets and gate, without positions",
