@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from rnar import models
-from rnar.cli import main
+from rnar.cli.main import main
 from rnar.clrs import ALGORITHMS, Batch, sample
 from rnar.models import MODELS, Model, Paper, find, register
 from rnar.nn.aggregators import Max

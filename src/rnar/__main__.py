@@ -2,6 +2,6 @@
 
 import sys
 
-from rnar.cli import main
+from rnar.cli.main import main
 
 sys.exit(main())

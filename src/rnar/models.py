@@ -35,8 +35,8 @@ import torch
 from rnar.clrs import find as find_task
 from rnar.clrs import transforms
 from rnar.clrs.batch import Batch
-from rnar.clrs.problems.problem import nearest
 from rnar.clrs.spec import Spec, node
+from rnar.common.names import nearest
 from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Janossy, Max
 from rnar.nn.processors.forgetnet import ForgetNet, GatedForgetNet
 from rnar.nn.processors.message_passing import MessagePassing

@@ -6,13 +6,14 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from processes import start
+
+from helpers.processes import start
 
 CHECKED = """
 import json
 import numpy as np
-from fingerprint import fingerprints
-from rnar.clrs.kernel import cache_folder, kernel
+from helpers.fingerprint import fingerprints
+from rnar.common.compiling import cache_folder, kernel
 
 @kernel
 def beyond(x):

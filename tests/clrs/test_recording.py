@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from processes import run
 
+from helpers.processes import run
 from rnar.clrs import ALGORITHMS, Algorithm, algorithm, chain, edge, find, graph, node, step
 from rnar.clrs.problems.arrays import Numbers
 

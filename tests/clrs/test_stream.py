@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from processes import run
 
+from helpers.processes import run
 from rnar.clrs import ALGORITHMS, Batch, Stream, find, to_dm_clrs
 
 SPARSE = ("articulation_points", "bridges", "mst_kruskal")

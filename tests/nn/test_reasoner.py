@@ -5,12 +5,12 @@ import torch
 
 import rnar.clrs
 from rnar.clrs import Stream, find
+from rnar.engine.workers import Workers
 from rnar.models import find as find_model
 from rnar.nn.aggregators import LSTM, Max
 from rnar.nn.kinds import Ring
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.reasoner import Feeding, Reasoner, scores, total_loss
-from rnar.nn.workers import Workers
 
 SIZE = 8
 TASKS = ["quickselect", "heapsort", "bfs", "floyd_warshall", "lcs_length", "segments_intersect", "bridges"]

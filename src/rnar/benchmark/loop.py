@@ -14,11 +14,11 @@ from rich.console import Console
 
 from rnar.clrs import find
 from rnar.clrs.problems.strings import HaystackAndNeedle
-from rnar.commands.live import Live
 from rnar.models import Model
 from rnar.training.environment import chosen_device
 from rnar.training.folder import claimed
 from rnar.training.learner import Learner
+from rnar.training.live import Live
 from rnar.training.loop import learn
 from rnar.training.settings import Device, Settings
 from rnar.training.stopping import Stop

@@ -16,9 +16,9 @@ from rnar.benchmark.reference import Reference
 from rnar.benchmark.report import Outside, Report, Series, Theirs
 from rnar.clrs import Stream
 from rnar.clrs.batch import Batch
-from rnar.evaluate import evaluate
+from rnar.engine.workers import Workers, available_cores
+from rnar.evaluation.evaluate import evaluate
 from rnar.models import Model
-from rnar.nn.workers import Workers, available_cores
 from rnar.training.environment import chosen_device, versions
 from rnar.training.settings import Device
 

@@ -17,7 +17,6 @@ from typing import Any
 from rnar.clrs import algorithms as _the_thirty  # noqa: F401  (fills ALGORITHMS)
 from rnar.clrs.batch import Batch, Sample
 from rnar.clrs.dm_clrs import to_dm_clrs
-from rnar.clrs.kernel import kernel
 from rnar.clrs.mersenne import seeded
 from rnar.clrs.problems.problem import Problem
 from rnar.clrs.recording import chain, step
@@ -26,6 +25,7 @@ from rnar.clrs.spec import Feature, Spec, edge, graph, node
 from rnar.clrs.splits import Split, official
 from rnar.clrs.stream import Stream
 from rnar.clrs.transforms import cyclic, from_cyclic, order_as_hint, randomise_positions, reverse_pointers
+from rnar.common.compiling import kernel
 
 __all__ = [
     "ALGORITHMS",

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnar.clrs.kernel import kernel
+from rnar.common.compiling import kernel
 
 WORDS, SHIFT = 624, 397
 

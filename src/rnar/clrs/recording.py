@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from rnar.clrs.kernel import entry_point, kernel
+from rnar.common.compiling import entry_point, kernel
 
 MISMATCH = "step() and return need one value for each hint and output that the algorithm declares, in that order"
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from rnar.clrs.batch import Arrays, Batch, Sample
 from rnar.clrs.mersenne import Mersenne, borrow
-from rnar.clrs.problems.problem import Arguments, Problem, nearest
+from rnar.clrs.problems.problem import Arguments, Problem
 from rnar.clrs.recording import over_all
 from rnar.clrs.spec import MOST_NODES, Feature, Spec, node
+from rnar.common.names import nearest
 
 ALGORITHMS: dict[str, Algorithm] = {}
 

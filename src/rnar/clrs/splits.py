@@ -18,9 +18,9 @@ import numpy as np
 from rnar.clrs.batch import Batch
 from rnar.clrs.dm_clrs import to_dm_clrs
 from rnar.clrs.mersenne import seeded
-from rnar.clrs.problems.problem import nearest
 from rnar.clrs.problems.strings import HaystackAndNeedle
 from rnar.clrs.registry import find
+from rnar.common.names import nearest
 
 Split = Literal["train", "val", "test"]
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from rnar.nn.kernels import lstm, max_of_linear, max_over_senders
+from rnar.engine.once import once
 from rnar.nn.linear import truncated_normal_
-from rnar.nn.once import once
+from rnar.ops.kernels import lstm, max_of_linear, max_over_senders
 
 SILENCE = -1e6  # what an absent edge says to a maximum
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature
-from rnar.nn.kernels import max_dot, max_dot_rectified, max_dot_triples, max_over_senders
+from rnar.engine.once import once
 from rnar.nn.kinds import DECODING_STEPS, Ring, log_sinkhorn
 from rnar.nn.linear import Encoded, Linear, Rectified, side_by_side
-from rnar.nn.once import once
+from rnar.ops.kernels import max_dot, max_dot_rectified, max_dot_triples, max_over_senders
 
 Logits = Tensor | Ring
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature, Place
+from rnar.engine.once import once
 from rnar.nn.linear import Encoded, Linear
-from rnar.nn.once import once
 
 
 class Graph(NamedTuple):

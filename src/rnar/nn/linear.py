@@ -10,8 +10,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rnar.nn.kernels import linear_relu
-from rnar.nn.once import once
+from rnar.engine.once import once
+from rnar.ops.kernels import linear_relu
 
 
 class Linear(nn.Linear):

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from rnar.clrs.batch import Batch
 from rnar.clrs.spec import Feature, Spec
+from rnar.engine.unroll import Context, Tensors, Unrolled, unroll, unroll_backward
 from rnar.nn.decoders import Decoders, Logits, Widths
 from rnar.nn.encoders import Encoders
 from rnar.nn.kinds import Judged, Permutation, Ring, kind_of
 from rnar.nn.processors.processor import Processor
-from rnar.nn.unroll import Context, Tensors, Unrolled, unroll, unroll_backward
 
 HintSource = Literal["network", "truth", "nothing"]
 HintMode = Literal["encoded and decoded", "decoded", "none"]

@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from rnar.evaluation.canvas import canvas, saved
-from rnar.evaluation.figure import COLOURS
+from rnar.report.canvas import canvas, saved
 from rnar.report.groups import Group, Groups, in_order
 from rnar.report.published import MODELS, TASKS
 from rnar.report.rates import Rate
 from rnar.report.rows import Row
+from rnar.report.trial_figures import COLOURS
 from rnar.training.run import METRICS, read_metrics
 
 COLUMNS, WIDTH, HEIGHT, LEGEND = 4, 3.1, 2.5, 0.5

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import torch
 
-from rnar.evaluation.figure import drawn, hints_along_steps, lines, scores_against_size
-from rnar.evaluation.runs import Outcome, evaluated
 from rnar.evaluation.sets import problem_sets
 from rnar.report.groups import in_order
 from rnar.report.rows import Row
+from rnar.report.trial_figures import drawn, hints_along_steps, lines, scores_against_size
+from rnar.report.trials import Outcome, evaluated
 from rnar.training.run import BEST, Run
 
 SIZES, OFFICIAL = (4, 8, 16, 32, 64), (64,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rnar.commands.appearing import appearing, free
+from rnar.common.files import appearing, free
 
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 

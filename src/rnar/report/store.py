@@ -9,7 +9,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
-from rnar.commands.appearing import appearing, free
+from rnar.common.files import appearing, free
 from rnar.report.rows import COLUMNS, LATER, Key, Row, parsed
 
 FILE = "runs.csv"

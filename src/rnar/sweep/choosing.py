@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 
 from rnar.clrs import ALGORITHMS
-from rnar.commands.patterns import matching
+from rnar.clrs.choosing import matching
 from rnar.models import MODELS
 from rnar.models import find as find_model
 from rnar.report import published

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 
-from rnar.commands.live import took
+from rnar.common.durations import took
 from rnar.sweep.child import Outcome
 from rnar.sweep.conduct import Failure
 from rnar.sweep.estimate import Cost

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rnar.clrs.splits import size_of
-from rnar.evaluate import evaluate
+from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.memory import BUDGET, MOST, step_bytes
 from rnar.sweep.plan import Job
 from rnar.sweep.work import RunWork, Work, run_work, work_of

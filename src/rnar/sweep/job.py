@@ -96,7 +96,7 @@ def _watch(say: Say) -> Any:
 
 def wait_until_free(lock: Path) -> None:
     """Give a process that was told to end some time to do so; train() says what is wrong if it does not."""
-    from rnar.training.lock import locked
+    from rnar.common.lock import locked
 
     end = time.monotonic() + GRACE
     while lock.exists() and time.monotonic() < end:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rnar.clrs.problems.problem import nearest
+from rnar.common.names import nearest
 from rnar.report.published import SUBSTITUTE, models_of, substituted, tasks_of
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from rnar.nn.workers import Workers
+from rnar.engine.workers import Workers
 from rnar.training.settings import Device
 
 

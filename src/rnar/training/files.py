@@ -10,7 +10,7 @@ import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from rnar.commands.appearing import appearing
+from rnar.common.files import appearing
 
 
 def write(path: Path, content: bytes) -> None:

@@ -27,9 +27,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rnar.common.lock import locked
 from rnar.training.files import unpack, write, write_json
 from rnar.training.learner import Kept, Learner
-from rnar.training.lock import locked
 from rnar.training.result import Result
 from rnar.training.run import BEST, CONFIG, METRICS, RESULT, STATE, read_config, read_result
 from rnar.training.settings import Settings, differences

@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from rnar.clrs import Batch
-from rnar.evaluate import evaluate
-from rnar.nn.workers import MEMORY, Workers
+from rnar.engine.workers import MEMORY, Workers
+from rnar.evaluation.evaluate import evaluate
 from rnar.training.data import selection_set, training_data, usual_selection, validation_set, wider_set
 from rnar.training.environment import peak_memory
 from rnar.training.files import pack, unpack

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 import torch
 
 from rnar.clrs import official
-from rnar.evaluate import evaluate
+from rnar.evaluation.evaluate import evaluate
 from rnar.nn.processors.processor import Processor
 from rnar.training.environment import peak_memory, versions
 from rnar.training.folder import Folder, claimed, finished

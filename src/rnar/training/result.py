@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rnar.evaluate import Evaluation
+from rnar.evaluation.evaluate import Evaluation
 
 
 class Tested(NamedTuple):

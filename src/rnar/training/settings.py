@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from rnar.clrs import find as find_task
-from rnar.clrs.problems.problem import nearest
+from rnar.common.names import nearest
 from rnar.models import MODELS, Model
 from rnar.models import find as find_model
 

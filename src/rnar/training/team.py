@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 
 from rnar.clrs.batch import Batch
-from rnar.nn.workers import Workers, available_cores
+from rnar.engine.workers import Workers, available_cores
 from rnar.training.environment import chosen_device
 from rnar.training.settings import Settings
 from rnar.training.stopping import Stop

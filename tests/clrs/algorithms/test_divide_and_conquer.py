@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from instances import numbers, solved
 
+from helpers.instances import numbers, solved
 from rnar.clrs import Sample, trace
 
 

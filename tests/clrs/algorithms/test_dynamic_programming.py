@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 from hypothesis import given
-from instances import few_letters, letters, numbers, solved
 
+from helpers.instances import few_letters, letters, numbers, solved
 from rnar.clrs import Sample, trace
 
 DIAGONAL, UP, LEFT = 0, 1, 2

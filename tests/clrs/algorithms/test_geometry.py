@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from instances import solved
 from scipy.spatial import ConvexHull
 
+from helpers.instances import solved
 from rnar.clrs import trace
 
 HULLS = ["graham_scan", "jarvis_march"]

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from instances import numbers, solved
 
+from helpers.instances import numbers, solved
 from rnar.clrs import trace
 
 

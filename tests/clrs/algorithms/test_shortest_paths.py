@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from instances import acyclic, path_to, solved, undirected
 from scipy.sparse.csgraph import shortest_path
 
+from helpers.instances import acyclic, path_to, solved, undirected
 from rnar.clrs import trace
 
 FROM_ONE_NODE = ["bellman_ford", "dijkstra"]

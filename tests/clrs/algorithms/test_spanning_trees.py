@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from instances import path_to, solved, undirected
 
+from helpers.instances import path_to, solved, undirected
 from rnar.clrs import trace
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from instances import few_letters, letters, solved
 
+from helpers.instances import few_letters, letters, solved
 from rnar.clrs import trace
 
 MATCHERS = ["naive_string_matcher", "kmp_matcher"]

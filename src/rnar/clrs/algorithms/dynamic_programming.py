@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rnar.clrs.kernel import kernel
 from rnar.clrs.problems.arrays import Numbers, SearchKeys
 from rnar.clrs.problems.strings import TwoStrings
 from rnar.clrs.recording import step
 from rnar.clrs.registry import algorithm
 from rnar.clrs.spec import edge
+from rnar.common.compiling import kernel
 
 
 @algorithm(

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from rnar.clrs.kernel import kernel
 from rnar.clrs.problems.points import Cloud, Segments
 from rnar.clrs.recording import step
 from rnar.clrs.registry import algorithm
 from rnar.clrs.spec import graph, node
+from rnar.common.compiling import kernel
 
 cloud = Cloud()
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rnar.clrs.kernel import kernel
 from rnar.clrs.problems.graphs import CommunityGraphs, Graphs
 from rnar.clrs.recording import step
 from rnar.clrs.registry import algorithm
 from rnar.clrs.spec import edge, graph, node
+from rnar.common.compiling import kernel
 
 WHITE, GREY, BLACK = 0, 1, 2  # not yet seen; on the stack; finished
 TICK = 0.01

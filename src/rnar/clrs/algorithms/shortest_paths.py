@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from rnar.clrs.algorithms.graph_traversal import finish_in_order
-from rnar.clrs.kernel import kernel
 from rnar.clrs.problems.graphs import Graphs
 from rnar.clrs.recording import step
 from rnar.clrs.registry import algorithm
 from rnar.clrs.spec import edge, graph, node
+from rnar.common.compiling import kernel
 
 weighted_and_rooted = Graphs(weighted=True, rooted=True)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rnar.clrs.kernel import kernel
 from rnar.clrs.problems.arrays import Numbers
 from rnar.clrs.recording import chain, step
 from rnar.clrs.registry import algorithm
 from rnar.clrs.spec import graph, node
+from rnar.common.compiling import kernel
 
 numbers = Numbers()
 

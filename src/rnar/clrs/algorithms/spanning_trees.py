@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from rnar.clrs.algorithms.shortest_paths import extract_min, weighted_and_rooted
-from rnar.clrs.kernel import kernel
 from rnar.clrs.problems.graphs import Graphs
 from rnar.clrs.recording import step
 from rnar.clrs.registry import algorithm
 from rnar.clrs.spec import edge, graph, node
+from rnar.common.compiling import kernel
 
 
 @kernel

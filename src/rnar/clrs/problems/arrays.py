@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rnar.clrs.kernel import entry_point
 from rnar.clrs.mersenne import Mersenne, below, fill
 from rnar.clrs.problems.problem import Arguments, Problem, number, positions, same_length, uniform, vector
 from rnar.clrs.spec import graph, node
+from rnar.common.compiling import entry_point
 
 
 class Numbers(Problem):

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from rnar.clrs.kernel import entry_point, kernel
 from rnar.clrs.mersenne import Mersenne, below, permutation, trials, uniform
 from rnar.clrs.problems.problem import Arguments, Problem, positions, square_matrix
 from rnar.clrs.spec import edge, node
+from rnar.common.compiling import entry_point, kernel
 
 TRAINING_P = tuple(0.1 + 0.1 * i for i in range(9))
 SPARSE_TRAINING_P = tuple(p / 2 for p in TRAINING_P)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rnar.clrs.kernel import entry_point, kernel
 from rnar.clrs.mersenne import Mersenne, trials
 from rnar.clrs.mersenne import uniform as uniform_numbers
 from rnar.clrs.problems.problem import Arguments, Problem, positions, same_length, uniform, vector
 from rnar.clrs.spec import node
+from rnar.common.compiling import entry_point, kernel
 
 _INPUTS = {"pos": node.scalar, "x": node.scalar, "y": node.scalar}
 

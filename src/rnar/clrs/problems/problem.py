@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from rnar.clrs.kernel import entry_point
 from rnar.clrs.mersenne import Mersenne, fill
 from rnar.clrs.spec import Feature
+from rnar.common.compiling import entry_point
+from rnar.common.names import nearest
 
 Arguments = tuple[Any, ...]
 
@@ -63,12 +63,6 @@ class Problem(ABC):
         if "low" in merged and not merged["low"] < merged["high"]:
             raise ValueError(f"low={merged['low']} must be less than high={merged['high']}")
         return merged
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`" (did you mean 'x'?)"`, or nothing where no known name is near."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def check_option(name: str, value: Any) -> None:

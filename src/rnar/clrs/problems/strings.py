@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rnar.clrs.kernel import entry_point
 from rnar.clrs.mersenne import Mersenne, below, whole_numbers
 from rnar.clrs.problems.problem import Arguments, Problem, positions
 from rnar.clrs.spec import node
+from rnar.common.compiling import entry_point
 
 LETTERS = "ATCG"
 

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 
 from rnar.nn.aggregators import Aggregator
 from rnar.nn.encoders import Graph
-from rnar.nn.kernels import max_triplets, pair_mlp
 from rnar.nn.linear import Linear, Rectified, side_by_side
 from rnar.nn.processors.processor import Processor, State, Step
+from rnar.ops.kernels import max_triplets, pair_mlp
 
 GATE_BIAS = -3.0  # starts nearly closed (Ibarz et al., 2022)
 

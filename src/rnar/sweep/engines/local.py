@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from rnar.nn.workers import available_cores
+from rnar.engine.workers import available_cores
 from rnar.sweep.child import Child, ended
 from rnar.sweep.conduct import Event
 from rnar.sweep.job import request

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rnar.commands.appearing import appearing
+from rnar.common.files import appearing
 from rnar.sweep.child import Child, Outcome, ended
 
 Files = dict[str, bytes]

@@ -20,6 +20,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from rnar.common.lock import locked
 from rnar.sweep.child import Outcome
 from rnar.sweep.conduct import Event
 from rnar.sweep.engines.node import (
@@ -38,7 +39,6 @@ from rnar.sweep.layout import Layout, There
 from rnar.sweep.plan import Job
 from rnar.training import Settings
 from rnar.training.folder import LOCK
-from rnar.training.lock import locked
 from rnar.training.run import BEST, CONFIG, METRICS, RESULT, STATE
 
 Storage = Literal["auto", "shared", "ray"]

@@ -1,0 +1,1 @@
+"""The commands of `rnar`, one file each; `rnar.cli.main.COMMANDS` names them."""

@@ -1,0 +1,161 @@
+"""`rnar bench`: how fast a network is here, how near to what the machine can do, and against dm-clrs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import astuple, replace
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import tyro
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rnar.benchmark.measure import Setting, measure
+from rnar.benchmark.reference import counterpart, reference
+from rnar.benchmark.report import Report, Series, ratio
+from rnar.cli.distribution import flag
+from rnar.cli.progress import bar
+from rnar.clrs import find as find_task
+from rnar.common.files import appearing, free
+from rnar.models import find as find_model
+from rnar.training.settings import Device
+
+TASK, MODEL = "quickselect", "rnar"
+
+
+def bench(
+    task: Annotated[str, tyro.conf.arg(metavar="TASK")] = TASK,
+    model: Annotated[str, tyro.conf.arg(metavar="MODEL")] = MODEL,
+    /,
+    n: Annotated[int | None, flag("INT", "16, or 20 letters of a string matcher")] = None,
+    batch: int = 32,
+    size: Annotated[int | None, flag("INT", "the model's own, 128 for most")] = None,
+    threads: Annotated[int | None, flag("INT", "one for each core")] = None,
+    device: Device = "cpu",
+    rounds: int = 5,
+    against: Annotated[str | None, flag("PYTHON")] = None,
+    without_reversal: tyro.conf.FlagCreatePairsOff[bool] = False,
+    json: Annotated[Path | None, flag("FILE")] = None,
+    force: tyro.conf.FlagCreatePairsOff[bool] = False,
+) -> None:
+    """How long a training step and an evaluation step take, in how much memory, and how near to the machine's limit.
+
+    Args:
+        task: Which algorithm; `rnar data list` has them all.
+        model: Which model; `rnar models` has them all.
+        n: The size of the problems.
+        batch: How many samples a batch has.
+        size: How many numbers the network has for each node.
+        threads: How many threads work.
+        device: Where.
+        rounds: How many steps are timed, each on a batch of its own.
+        against: A Python that has dm-clrs (pip install dm-clrs==2.0.3), to take a step after each of ours. It has no
+            hint reversal, so that ours is left away too.
+        without_reversal: Leave hint reversal away.
+        json: Write all numbers into this file.
+        force: Replace the file if there is one.
+    """
+    target = None if json is None else free(json, replace=force)
+    chosen = find_model(model)
+    if against is not None:
+        counterpart(chosen)  # raises if there is none
+    setting = Setting(
+        task,
+        replace(chosen, reversal=False) if without_reversal or against is not None else chosen,
+        find_task(task).problem.training_sizes[-1] if n is None else n,
+        batch,
+        size,
+        threads,
+        device,
+        rounds,
+    )
+    torch.set_num_threads(1)  # as in training, between batches; within them each worker has one of its own
+    console = Console(highlight=False)
+    with bar(console) as progress, ExitStack() as stack:
+        work = progress.add_task("starting", total=None)
+
+        def tell(words: str) -> None:
+            progress.update(work, description=words)
+
+        other = None
+        if against is not None:
+            tell("dm-clrs draws its first samples")
+            other = stack.enter_context(reference(against, chosen, task, setting.place.type, **setting.sizes))
+        report = measure(setting, other, tell)
+    if target is not None:
+        write(report, target)
+    for part in page(report):
+        console.print(part)
+
+
+def write(report: Report, target: Path) -> None:
+    with appearing(target) as file:
+        file.write(json.dumps(report.as_json(), indent=2).encode() + b"\n")
+
+
+def page(report: Report) -> Iterator[RenderableType]:
+    """All numbers that a reader wants."""
+    yield Text(about(report), "bold")
+    yield table(report)
+    step, outside, theirs = report.training.median, report.outside, report.dm_clrs
+    yield (
+        f"\nOutside the model {outside.share(step):.1%} of a training step, log, display and saving included; of it "
+        f"{outside.update / step:.1%} to clip gradients and update weights. Drawing a batch takes "
+        f"{outside.data / step:.1%}, in the background."
+    )
+    yield f"Matrix products alone reach {report.machine / 1e9:.0f} GFLOP/s on this machine."
+    yield f"Peak memory {gigabytes(report.peak_memory)}" + (
+        f", dm-clrs {gigabytes(theirs.peak_memory)}." if theirs else "."
+    )
+    if theirs:
+        versions = ", ".join(f"{name} {number}" for name, number in theirs.facts["versions"].items())
+        yield f"By turns with dm-clrs on {theirs.facts['device']} ({versions}), both without hint reversal."
+
+
+def about(report: Report) -> str:
+    """The setting in a line."""
+    sizes = report.sizes
+    return (
+        f"{report.task}, {report.model} {'with' if report.reversal else 'without'} hint reversal, "
+        f"{report.nodes} nodes, batch {sizes['batch']}, size {sizes['size']}, {report.parameters:,} parameters, "
+        f"{report.device}, {sizes['threads']} thread{'s' * (sizes['threads'] > 1)}"
+    )
+
+
+def table(report: Report) -> Table:
+    """A line for each kind of step; with dm-clrs two more, theirs and the ratio."""
+    columns = ("step", "median", "lowest", "highest", "sample-steps/s", "GFLOP/s", "of machine")
+    found = Table(*columns, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in found.columns[1:]:
+        column.justify = "right"
+    for name in ("training", "evaluation"):
+        ours: Series = getattr(report, name)
+        found.add_row(name, *durations(ours), *speed(ours, report.machine))
+        if report.dm_clrs:
+            theirs: Series = getattr(report.dm_clrs, name)
+            found.add_row("  dm-clrs", *durations(theirs), f"{theirs.sample_steps_per_second:,.0f}")
+            found.add_row("  ratio", *(f"{times:.2f}" for times in astuple(ratio(theirs, ours))))
+    return found
+
+
+def durations(series: Series) -> list[str]:
+    return [duration(seconds) for seconds in (series.median, *series.range)]
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.1f} ms"
+
+
+def speed(series: Series, machine: float) -> list[str]:
+    """Sample-steps and operations a second, and these as a share of what the machine can do."""
+    flops = series.flops_per_second or 0.0
+    return [f"{series.sample_steps_per_second:,.0f}", f"{flops / 1e9:.1f}", f"{flops / machine:.0%}"]
+
+
+def gigabytes(size: int) -> str:
+    return f"{size / 1e9:.2f} GB"

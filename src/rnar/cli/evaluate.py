@@ -1,0 +1,182 @@
+"""`rnar evaluate`: how good the networks of runs are, at any size."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rnar.cli.distribution import flag
+from rnar.cli.images import image_format
+from rnar.cli.progress import bar
+from rnar.common.files import appearing, free
+from rnar.evaluation.sets import ProblemSet, has_one_size, problem_sets
+from rnar.nn.reasoner import HintSource
+from rnar.report.trial_figures import figure as drawn
+from rnar.report.trial_files import as_csv, as_json
+from rnar.report.trials import Outcome, Trial, evaluated, runs_in
+from rnar.training.environment import chosen_device
+from rnar.training.run import Run, Which
+from rnar.training.settings import Device
+
+MOMENTS = 5  # of the steps that the table of hints has
+
+
+def evaluate(
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUN...")],
+    n: Annotated[tuple[int, ...], flag("INT...", "64")] = (),
+    samples: Annotated[int | None, flag("INT", "as many as the official set has")] = None,
+    hints: bool = False,
+    network: Which = "best",
+    hard_hints: bool = False,
+    hints_from: HintSource = "network",
+    csv: Annotated[Path | None, flag("OUT.csv")] = None,
+    json: Annotated[Path | None, flag("OUT.json")] = None,
+    figure: Annotated[Path | None, flag("OUT.png")] = None,
+    force: bool = False,
+    device: Device = "cpu",
+    threads: Annotated[int | None, flag("INT", "one for each core")] = None,
+) -> None:
+    """Score the best networks of runs: the micro-F1 of the benchmark with a 95% interval, and exact matches.
+
+    By default on the official test set (n=64), or its first samples. Other sizes, and more samples, are drawn likewise.
+    Intervals are of a bootstrap over samples: they tell how much the choice of samples matters, and nothing of seeds.
+
+    Args:
+        runs: Folders of runs, or folders above them.
+        n: Sizes to try. A string matcher's needle comes on top of them, as in the official sets.
+        samples: How many samples of each size.
+        hints: Score the hints too, at each step.
+        network: The one that was selected, the last one, or the average of the weights, if the run kept one.
+        hard_hints: Feed hints back as decisions, and not as probabilities.
+        hints_from: What is fed as hints after the first step: the network's own, the true ones, or zeros.
+        csv: Write all numbers to this file, one in a line.
+        json: Write all numbers to this file.
+        figure: Draw score against size, and hints along the steps, into this file: .png, .svg or .pdf.
+        force: Replace files that are there.
+        device: What computes: auto takes a GPU if there is one.
+        threads: How many threads compute on a CPU.
+    """
+    console = Console(highlight=False)
+    if not runs:
+        raise ValueError("which runs? name the folder of one, or one above several, as in rnar evaluate runs")
+    if threads is not None and threads < 1:
+        raise ValueError(f"--threads {threads}: at least one thread is needed")
+    place, trial = chosen_device(device), Trial(network, True if hard_hints else None, hints_from)
+    files = writers(csv, json, figure, force)
+    found = runs_in(runs, skipped=lambda reason: print(f"rnar: {reason}", file=sys.stderr))
+    sets = {run.path: sets_of(run, n, samples) for run in found}
+    note_of_one_size(sets.values(), n)
+    outcomes: list[Outcome] = []
+    with bar(console) as progress:
+        work = progress.add_task("", total=sum(map(len, sets.values())))
+        for run in found:
+            progress.update(work, description=name_of(run))
+            advance = lambda share: progress.advance(work, share)  # noqa: E731
+            outcomes += evaluated(run, sets[run.path], hints, place, threads, advance, trial)
+    for target, make in files.items():  # before anything is printed: who reads that may go away
+        with appearing(target) as file:
+            file.write(make(outcomes))
+    console.print(table(outcomes))
+    for outcome in outcomes if hints else ():
+        console.print(hint_table(outcome))
+
+
+def writers(
+    csv: Path | None, json: Path | None, figure: Path | None, force: bool
+) -> dict[Path, Callable[[Sequence[Outcome]], bytes]]:
+    """What makes the content of each file that is wanted. All that can be wrong with them is raised now."""
+    wanted = [(path, make) for path, make in ((csv, as_csv), (json, as_json)) if path is not None]
+    if figure is not None:
+        format = image_format("--figure", figure)
+        wanted.append((figure, lambda outcomes: drawn(outcomes, format)))
+    found = {}
+    for path, make in wanted:
+        target = free(path, replace=force)
+        if target in found:
+            raise ValueError(f"{path} cannot be two files at once; give --csv, --json and --figure different names")
+        found[target] = make
+    return found
+
+
+def sets_of(run: Run, sizes: tuple[int, ...], samples: int | None) -> list[ProblemSet]:
+    """By default as in the run's own test."""
+    count = run.settings.test_samples if samples is None and not sizes else samples
+    return [problems for task in run.settings.tasks for problems in problem_sets(task, sizes, count)]
+
+
+def note_of_one_size(sets: Iterable[list[ProblemSet]], sizes: tuple[int, ...]) -> None:
+    """Say which tasks --n means nothing for."""
+    for task in dict.fromkeys(problems.task for some in sets for problems in some if has_one_size(problems.task)):
+        if sizes:
+            print(f"rnar: {task} always has 4 nodes: it is tried once, whatever --n says", file=sys.stderr)
+
+
+def table(outcomes: Sequence[Outcome]) -> Table:
+    """A line for each run, task and size; below it one for each output, if there are several."""
+    page = Table(box=None, pad_edge=False, header_style="dim", caption_justify="left", caption=caption(outcomes))
+    page.add_column("model", no_wrap=True)
+    for title in ("seed", "n", "samples", "score", "95% interval", "exact"):
+        page.add_column(title, justify="right", no_wrap=True)
+    for task in dict.fromkeys(outcome.problems.task for outcome in outcomes):
+        page.add_row(Text(task, "bold"))
+        for outcome in outcomes:
+            if outcome.problems.task == task:
+                for cells in rows(outcome):
+                    page.add_row(*cells)
+    return page
+
+
+def rows(outcome: Outcome) -> Iterator[Sequence[str | Text]]:
+    settings, problems, evaluation = outcome.run.settings, outcome.problems, outcome.evaluation
+    interval = " to ".join(map(percent, outcome.interval))
+    known = [f"  {settings.name}", str(settings.seed), str(problems.n), str(problems.samples)]
+    yield [*known, Text(percent(evaluation.score), "bold"), interval, percent(evaluation.exact)]
+    for name, score in evaluation.outputs.items() if len(evaluation.outputs) > 1 else ():
+        yield [Text(f"    {name}", "dim"), "", "", "", Text(percent(score), "dim")]
+
+
+def caption(outcomes: Sequence[Outcome]) -> Text:
+    """What the numbers are, and what the problems."""
+    found: dict[str, dict[int, None]] = {}
+    for outcome in outcomes:
+        found.setdefault(str(outcome.problems), {})[outcome.problems.n] = None
+    said = [f"{kind}: n={', '.join(map(str, sorted(sizes)))}" for kind, sizes in found.items()]
+    unusual = f" With {outcomes[0].trial}." if outcomes and str(outcomes[0].trial) else ""
+    return Text(f"In percent. Problems: {'; '.join(said)}.{unusual}", "dim")
+
+
+def percent(share: float) -> str:
+    return "–" if math.isnan(share) else f"{100 * share:.2f}"
+
+
+def hint_table(outcome: Outcome) -> Table:
+    """How well each hint is predicted at a few of the steps, and over all of them."""
+    hints = outcome.evaluation.hints
+    steps = max((len(tally.counts) for tally in hints.values()), default=0)
+    moments = sorted({round(1 + k * (steps - 1) / (MOMENTS - 1)) for k in range(MOMENTS)}) if steps else []
+    title = f"hints of {outcome.problems.task}, n={outcome.problems.n}, {name_of(outcome.run)}"
+    page = Table(box=None, pad_edge=False, header_style="dim", title=title, title_justify="left")
+    page.add_column("hint", overflow="fold")
+    page.add_column("measure", no_wrap=True)
+    for heading in ("all steps", *(f"step {t}" for t in moments)):
+        page.add_column(heading, justify="right", no_wrap=True)
+    for name, tally in hints.items():
+        shown = error if tally.measure.is_error else percent
+        page.add_row(Text(name), tally.measure.name, *map(shown, [tally.score, *(tally.each[t - 1] for t in moments)]))
+    return page
+
+
+def error(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3g}"
+
+
+def name_of(run: Run) -> str:
+    return f"{run.settings.name}, seed {run.settings.seed}"

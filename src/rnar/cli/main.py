@@ -1,0 +1,180 @@
+"""The command line. Each command is a function, named in COMMANDS; tyro makes its flags of the function's signature.
+
+To add a command, add a line to COMMANDS. Its module is imported when the command is used and not before: so
+`rnar --help` is quick, and `rnar data ...` never waits for torch.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from typing import Any, NamedTuple
+
+from rnar.common.names import nearest
+
+
+class Command(NamedTuple):
+    function: str
+    """`module:name`"""
+    summary: str
+
+
+COMMANDS = {
+    "data list": Command("rnar.cli.data_list:list_tasks", "the 30 tasks: their features and how long they take"),
+    "data show": Command("rnar.cli.data_show:show", "one run of an algorithm, step by step"),
+    "data export": Command("rnar.cli.data_export:export", "write an official set, or one of your own, to a file"),
+    "data check": Command("rnar.cli.data_check:check", "regenerate the official sets and compare their digests"),
+    "train": Command("rnar.cli.train:train", "learn a task, or several; go on where a run ended"),
+    "sweep": Command("rnar.cli.sweep:sweep", "many runs: tasks x models x seeds, here or on a Ray cluster"),
+    "evaluate": Command("rnar.cli.evaluate:evaluate", "how good the networks of runs are, at any size"),
+    "report": Command("rnar.cli.report:report", "runs in tables and figures, beside the paper's numbers"),
+    "models": Command("rnar.cli.models:models", "the models: what each computes, whose it is, where it differs"),
+    "bench": Command("rnar.cli.bench:bench", "how fast a network is on this machine, and against dm-clrs"),
+}
+
+INTERRUPTED, TERMINATED = 130, 143  # as shells count: 128 + the number of the signal
+PIPE_CLOSED = 1  # as rich ends when it is first to notice
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code. What a user can do wrong ends as one line on stderr and code 2."""
+    try:
+        with _terminated_politely():
+            code = _run(sys.argv[1:] if argv is None else list(argv))
+            if sys.stdout:
+                sys.stdout.flush()  # here, where a failure can be told
+            return code
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        return _complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:  # `rnar data list | head -1`
+        _give_up_stdout()
+        return PIPE_CLOSED
+    except OSError as error:
+        _give_up_stdout()  # the disk may be full under it
+        place = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{place}{error.strerror or error}")
+    except MemoryError as error:
+        return _complain(f"out of memory: {error}" if str(error) else "out of memory")
+    except (ValueError, OverflowError) as error:
+        return _complain(str(error))
+
+
+def _run(argv: list[str]) -> int:
+    if argv[:1] == ["--version"]:
+        from importlib.metadata import version
+
+        print(f"rnar {version('rnar')}")
+        return 0
+    for words in (2, 1):
+        name = " ".join(argv[:words])
+        if name in COMMANDS:
+            return _parse(name, argv[words:])() or 0
+    group = argv[0] if argv and _commands_of(argv[0]) else ""
+    rest = argv[1:] if group else argv
+    if rest and rest[0] not in ("-h", "--help"):
+        unknown = " ".join(word for word in argv[:2] if not word.startswith("-")) or argv[0]
+        raise ValueError(f"no command {unknown!r}{nearest(unknown, COMMANDS)}; there are {', '.join(COMMANDS)}")
+    print(_overview(group), file=sys.stdout if rest else sys.stderr)
+    return 0 if rest else 2
+
+
+def _commands_of(group: str) -> dict[str, Command]:
+    return {name: command for name, command in COMMANDS.items() if name.startswith(f"{group} ".lstrip())}
+
+
+def _overview(group: str) -> str:
+    """The help of `rnar`, or of a group of commands."""
+    commands = _commands_of(group)
+    width = max(map(len, commands))
+    lines = [f"  {name:{width}}  {command.summary}" for name, command in commands.items()]
+    usage = f"usage: rnar {group} COMMAND ...".replace("  ", " ")
+    return "\n".join([usage, "", *lines, "", "`rnar COMMAND --help` has the flags of a command."])
+
+
+def _parse(name: str, arguments: list[str]) -> Callable[[], int | None]:
+    """A command's call with all its arguments. Parsing is done before it is called: an error there is another thing."""
+    import tyro
+
+    module, attribute = COMMANDS[name].function.split(":")
+    function = getattr(importlib.import_module(module), attribute)
+
+    @functools.wraps(function)
+    def later(*args: Any, **named: Any) -> Callable[[], int | None]:
+        return functools.partial(function, *args, **named)
+
+    box = io.StringIO()
+    try:
+        with redirect_stderr(box):
+            call, unknown = tyro.cli(later, prog=f"rnar {name}", args=arguments, return_unknown_args=True)
+    except SystemExit as end:
+        if end.code:
+            raise ValueError(f"{_first_words(box.getvalue())}; see rnar {name} --help") from None
+        raise
+    if unknown:
+        near = nearest(unknown[0], _flags(later))
+        raise ValueError(f"rnar {name} does not know {unknown[0]!r}{near}; see its --help")
+    return call
+
+
+def _flags(function: Callable[..., Any]) -> set[str]:
+    """The flags of a function, as its help has them."""
+    import re
+
+    import tyro
+
+    page = io.StringIO()
+    with redirect_stdout(page), suppress(SystemExit):
+        tyro.cli(function, args=["--help"])
+    return set(re.findall(r"--[a-z][a-z-]*", page.getvalue()))
+
+
+def _first_words(box: str) -> str:
+    """What tyro's box of an error says first, in one line."""
+    words = []
+    for line in box.splitlines()[1:]:  # below the upper border
+        inside = line.strip().strip("│╰╯")
+        if not inside.strip(" ─"):
+            break
+        if not inside.startswith(" " * 9):  # help texts are indented
+            words.append(inside.strip())
+    return " ".join(words).rstrip(".").replace("{None}|", "") or "the arguments make no sense"
+
+
+def _complain(message: str, code: int = 2) -> int:
+    print("rnar: " + " ".join(message.splitlines()), file=sys.stderr)
+    return code
+
+
+def _give_up_stdout() -> None:
+    """Where nothing can be written any more, Python shall not try once again at its end."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _terminated_politely() -> Iterator[None]:
+    """Let SIGTERM end the command as an exception does, so that it cleans up behind itself."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(TERMINATED)
+
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:  # not the main thread: nothing to arrange
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,186 @@
+"""`rnar report`: runs in the tables and figures of the paper, beside its numbers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from rich.console import Console
+
+from rnar.cli.distribution import flag
+from rnar.cli.images import IMAGES, image_format
+from rnar.cli.progress import bar
+from rnar.clrs.choosing import matching
+from rnar.common.files import appearing, free
+from rnar.report.folders import gather
+from rnar.report.formats import FORMATS, terminal
+from rnar.report.groups import Groups, grouped
+from rnar.report.listing import listing
+from rnar.report.page import Page
+from rnar.report.readme import fill
+from rnar.report.rows import Row
+from rnar.report.store import export as export_rows
+from rnar.report.tables import paper_table
+from rnar.training.settings import Device
+
+RUNS = Path("runs")
+WIDE = 240  # columns, of a table that goes into a file
+
+Table = Literal[1, 2, 3, 4]
+Format = Literal["terminal", "markdown", "latex", "csv", "html"]
+Figure = Literal["timing", "curves", "sizes", "hints"]
+
+
+def report(
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUNS...", "runs")] = (),
+    table: Annotated[Table | None, flag("{1,2,3,4}", "all that was run")] = None,
+    format: Format = "terminal",
+    figure: Annotated[Figure | None, flag("{timing,curves,sizes,hints}")] = None,
+    tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
+    out: Annotated[Path | None, flag("FILE")] = None,
+    export: Annotated[Path | None, flag("FOLDER")] = None,
+    readme: Annotated[Path | None, flag("FILE")] = None,
+    bench: Annotated[tuple[Path, ...], flag("FILE...")] = (),
+    n: Annotated[tuple[int, ...], flag("INT...", "4 8 16 32 64 for sizes, 64 for hints")] = (),
+    samples: Annotated[int | None, flag("INT", "as many as the official set has")] = None,
+    device: Device = "cpu",
+    threads: Annotated[int | None, flag("INT", "one for each core")] = None,
+    force: tyro.conf.FlagCreatePairsOff[bool] = False,
+) -> None:
+    """Runs in tables and figures, beside the numbers of the paper: mean and standard error over seeds.
+
+    Args:
+        runs: Folders with runs, and CSV files of runs that were shared.
+        table: Which of the paper's tables: 1 sequential tasks, 2 all tasks, 3 and 4 ablations.
+        format: How a table is written.
+        figure: Draw wall-clock time or validation along the training steps, or try the networks of the runs: their
+            score against size, their hints along the steps of an algorithm.
+        tasks: Only these tasks, with wildcards: 'mst*'.
+        out: Write the table or the figure to this file; of a figure a .png, .svg or .pdf.
+        export: Put a row for each run into FOLDER/runs.csv, also of runs that were stopped. Rows of others stay.
+        readme: Put the table of all that was run into this file, between <!-- results --> and <!-- /results -->.
+        bench: For --figure timing: what `rnar bench --against ... --json FILE` wrote, for the rate of dm-clrs.
+        n: For --figure sizes and hints: the sizes to try.
+        samples: The same: how many samples of each size.
+        device: The same: what computes.
+        threads: The same: how many threads compute on a CPU.
+        force: Replace the file of --out if it is there.
+    """
+    _check_figure(figure, table, out)
+    _check_extras(figure, bench, n, samples, threads)
+    target = None if out is None else free(out, replace=force)
+    rows = _chosen(gather(runs or (RUNS,), _tell), tasks)
+    groups, console = grouped(rows), Console(highlight=False)
+    if export is not None:
+        done = export_rows(rows, export)
+        counts = f"{done.added} added, {done.replaced} replaced, {done.kept} kept"
+        console.print(f"{done.path}: rows {counts}", soft_wrap=True)
+    if readme is not None:
+        changed = fill(readme, FORMATS["markdown"](listing(groups)))
+        console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
+    if figure is None:
+        if table is not None or (export is None and readme is None) or target is not None:
+            _show(listing(groups) if table is None else paper_table(table, groups), format, target, console)
+        return
+    assert target is not None
+    image = image_format("--out", target)
+    if figure in ("timing", "curves"):
+        content = _along(figure, groups, image, bench)
+    else:
+        content = _tried(figure, rows, image, n, samples, device, threads, console)
+    with appearing(target) as file:
+        file.write(content)
+
+
+def _check_figure(figure: Figure | None, table: Table | None, out: Path | None) -> None:
+    if figure is None:
+        return
+    if table is not None:
+        raise ValueError("--table and --figure are two things; ask for one at a time")
+    if out is None:
+        raise ValueError(f"--figure {figure} needs --out FILE, a .{', .'.join(IMAGES)}")
+    image_format("--out", out)
+
+
+def _check_extras(
+    figure: Figure | None, bench: tuple[Path, ...], n: tuple[int, ...], samples: int | None, threads: int | None
+) -> None:
+    """Refuse flags that would mean nothing."""
+    if bench and figure != "timing":
+        raise ValueError("--bench is for --figure timing")
+    if (n or samples is not None or threads is not None) and figure not in ("sizes", "hints"):
+        raise ValueError("--n, --samples and --threads are for --figure sizes and --figure hints")
+    if threads is not None and threads < 1:
+        raise ValueError(f"--threads {threads}: at least one thread is needed")
+
+
+def _tell(reason: str) -> None:
+    print("rnar: " + " ".join(reason.splitlines()), file=sys.stderr)
+
+
+def _chosen(rows: list[Row], patterns: tuple[str, ...]) -> list[Row]:
+    if not patterns:
+        return rows
+    names = {algorithm.name for pattern in patterns for algorithm in matching(pattern)}
+    found = [row for row in rows if row.task in names]
+    if not found:
+        raise ValueError(
+            f"no run is of {' or '.join(patterns)}; there are runs of {', '.join({r.task: 0 for r in rows})}"
+        )
+    return found
+
+
+def _show(page: Page, format: Format, target: Path | None, console: Console) -> None:
+    """On stdout, or into a file."""
+    if format == "terminal" and target is None:
+        for part in terminal.parts(page, console.width):
+            console.print(part)
+        return
+    text = _plain(page) if format == "terminal" else FORMATS[format](page)
+    if target is None:
+        sys.stdout.write(text)
+        return
+    with appearing(target) as file:
+        file.write(text.encode())
+
+
+def _plain(page: Page) -> str:
+    """As a terminal of any width shows it, without colours."""
+    console = Console(highlight=False, width=WIDE, color_system=None, force_terminal=False)
+    with console.capture() as captured:
+        for part in terminal.parts(page, WIDE):
+            console.print(part)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+
+
+def _along(figure: Figure, groups: Groups, image: str, bench: tuple[Path, ...]) -> bytes:
+    """A figure of what runs did along their training steps."""
+    from rnar.report import figures
+    from rnar.report.rates import rates
+
+    return figures.curves(groups, image) if figure == "curves" else figures.timing(groups, rates(bench), image)
+
+
+def _tried(
+    figure: Figure,
+    rows: list[Row],
+    image: str,
+    n: tuple[int, ...],
+    samples: int | None,
+    device: Device,
+    threads: int | None,
+    console: Console,
+) -> bytes:
+    """A figure for which networks are tried."""
+    from rnar.report import networks
+    from rnar.training.environment import chosen_device
+
+    usual = networks.OFFICIAL if figure == "hints" else networks.SIZES
+    trial = networks.Trial(n or usual, samples, figure == "hints", chosen_device(device), threads)
+    with bar(console) as progress:
+        work = progress.add_task("", total=None)
+        advance = lambda name, share: progress.update(work, description=name, advance=share)  # noqa: E731
+        found = networks.outcomes(rows, trial, _tell, advance)
+    return networks.hints(found, image) if figure == "hints" else networks.sizes(found, image)

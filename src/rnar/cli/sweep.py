@@ -1,0 +1,187 @@
+"""`rnar sweep`: tasks x models x seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+from rich.console import Console
+
+from rnar.cli.progress import bar
+from rnar.sweep import display, presets
+from rnar.sweep.choosing import models_of, seeds_of, tasks_of
+from rnar.sweep.conduct import Engine, conduct
+from rnar.sweep.engines.local import Local, measured
+from rnar.sweep.engines.ray import Ray, Storage
+from rnar.sweep.estimate import estimated
+from rnar.sweep.layout import Layout, There, Wanted, layout
+from rnar.sweep.plan import Job, plan
+from rnar.sweep.presets import PRESETS, Part, Preset
+from rnar.training import Settings
+from rnar.training.environment import chosen_device
+from rnar.training.settings import flag
+from rnar.training.watch import TensorBoard
+
+OWN = Preset("", Part("", "rnar"), seeds="0-4")
+"""without a preset"""
+
+
+@dataclass(frozen=True)
+class Common(Settings):
+    """The same for all runs; as in `rnar train`."""
+
+    # What differs from run to run has flags of its own.
+    tasks: Annotated[tuple[str, ...], tyro.conf.Suppress, tyro.conf.Fixed] = ()
+    model: Annotated[Any, tyro.conf.Suppress, tyro.conf.Fixed] = "rnar"
+    seed: Annotated[int, tyro.conf.Suppress, tyro.conf.Fixed] = 0
+    folder: Annotated[Path | None, tyro.conf.Suppress, tyro.conf.Fixed] = None
+    memory: Annotated[float | None, tyro.conf.Suppress, tyro.conf.Fixed] = None
+    threads: Annotated[int | None, flag("INT", "as many as there are cores for each run")] = None
+    """How many threads a run has on a CPU; on Ray as many CPUs are asked for."""
+
+    def given(self) -> dict[str, Any]:
+        """What was said; the rest is None or as it always is."""
+        own = ("tasks", "model", "seed", "folder", "threads", "memory")
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in own}
+
+
+def sweep(
+    preset: Annotated[str | None, tyro.conf.Positional, flag("PRESET", "none")] = None,
+    tasks: Annotated[str | None, flag("TASK,...", "the preset's")] = None,
+    models: Annotated[str | None, flag("MODEL,...", "the preset's, or rnar")] = None,
+    seeds: Annotated[str | None, flag("SEEDS", "the preset's, or 0-4")] = None,
+    folder: Annotated[Path | None, flag("PATH", "runs, and runs-timing for timing")] = None,
+    engine: Literal["local", "ray"] = "local",
+    parallel: Annotated[int | None, flag("INT", "as many as cores and memory allow")] = None,
+    gpus: Annotated[float | None, flag("NUMBER", "1 if there are any")] = None,
+    memory: Annotated[float | None, flag("GB", "as estimated")] = None,
+    retries: int = 3,
+    address: Annotated[str | None, flag("HOST:PORT", "that of this machine")] = None,
+    storage: Storage = "auto",
+    estimate: bool = True,
+    dry_run: tyro.conf.FlagCreatePairsOff[bool] = False,
+    common: Annotated[Common, tyro.conf.OmitArgPrefixes] = Common(),  # noqa: B008 (it is frozen)
+) -> int:
+    """Train tasks x models x seeds, each run as `rnar train` does and where it would.
+
+    The same command goes on where it was stopped: what is finished is skipped, what is not is resumed. A run that fails
+    is told at the end, and the others go on.
+
+    Presets: table1, table2, ablation and janossy have the runs of the paper's tables, timing those of its figure, and
+    quick takes some minutes. Flags say otherwise.
+
+    Args:
+        preset: table1, table2, ablation, janossy, timing or quick.
+        tasks: Names, wildcards, `sequential` (the paper's Table 1) or `all`, separated by commas.
+        models: Names, wildcards or my_models:mine, separated by commas.
+        seeds: As in 0-4 or 0,3,7.
+        folder: Where the runs are kept, in TASK/MODEL/seed-SEED.
+        engine: Processes on this machine, or on the nodes of a Ray cluster that is there already.
+        parallel: How many runs at a time.
+        gpus: How much of a GPU a run has, from 0 to 1.
+        memory: How much memory a run may need.
+        retries: How often a run is begun again that died, unless it came further.
+        address: Of the Ray cluster.
+        storage: How results come back from Ray: through a folder that all nodes see, or sent by Ray. auto finds out.
+        estimate: Measure how long it will take.
+        dry_run: Show the plan, and do nothing.
+    """
+    console = Console(highlight=False)
+    chosen = OWN if preset is None else presets.preset(preset)
+    if preset is None and tasks is None:
+        raise ValueError(
+            f"which tasks? give a preset ({', '.join(PRESETS)}) or --tasks, as in rnar sweep --tasks bfs,dfs"
+        )
+    if retries < 0:
+        raise ValueError(f"--retries must not be negative, but it is {retries}")
+    if engine == "local" and address is not None:
+        raise ValueError("--address is that of a Ray cluster; give --engine ray as well")
+    wanted = Wanted(chosen.parallel if parallel is None else parallel, common.threads, gpus, memory)
+    wanted.check()
+    if common.tensorboard:
+        TensorBoard()  # raises if there is none
+    given = common.given()
+    settings = {**given, **{name: value for name, value in chosen.settings.items() if given[name] is None}}
+    place = folder or Path(chosen.folder)
+    jobs = plan(parts(chosen, tasks, models), seeds_of(seeds or chosen.seeds), settings, place)
+    about, left = display.summary(jobs, str(place)), [job for job in jobs if job.open]
+    if not left:
+        console.print(about, soft_wrap=True)
+        return 0
+    with _engine(engine, address, jobs) as (there, measure, make):
+        uses_gpu = _uses_gpu(common.device, engine, there)
+        console.print(about, soft_wrap=True)
+        costs = _costs(console, jobs, measure) if estimate else {}
+        most = max((display.cost_of(job, costs).memory for job in left), default=0)
+        found = layout(len(jobs), wanted, there, uses_gpu, most or None)
+        console.print(display.table(jobs, costs, found))
+        console.print(display.expected(jobs, costs, found), soft_wrap=True)
+        if dry_run:
+            return 0
+        ready = [replace(job, settings=replace(job.settings, threads=found.threads)) for job in left]
+        return _carry_out(console, ready, costs, found, make(found, place, storage), retries)
+
+
+def parts(chosen: Preset, tasks: str | None, models: str | None) -> list[Part]:
+    """What a preset has, if these flags are given: they replace its main part, and choose from what is besides."""
+    main = Part(chosen.main.tasks if tasks is None else tasks, chosen.main.models if models is None else models)
+    found = [main]
+    for part in chosen.besides:
+        some = [task for task in tasks_of(part.tasks) if tasks is None or task in tasks_of(tasks)]
+        with_some = [model for model in models_of(part.models) if models is None or model in models_of(models)]
+        if some and with_some:
+            found.append(Part(",".join(some), ",".join(with_some)))
+    return found
+
+
+@contextmanager
+def _engine(name: str, address: str | None, jobs: list[Job]) -> Iterator[tuple[There, Any, Any]]:
+    """What is there, how a model is measured there, and what makes the engine once the layout is known."""
+    if name == "local":
+        yield Local.there(), measured, lambda found, *_: Local(found)
+        return
+    cluster = Ray(address, sorted({job.settings.name for job in jobs}))
+
+    def make(found: Layout, folder: Path, storage: Storage) -> Engine:
+        cluster.prepare(found, folder, storage)
+        return cluster
+
+    try:
+        yield cluster.there(), cluster.measured, make
+    finally:
+        cluster.close()
+
+
+def _uses_gpu(device: Any, engine: str, there: There) -> bool:
+    if engine == "local":
+        return chosen_device(device).type == "cuda"  # raises if there is no such device
+    if device == "cuda" and not there.gpus:
+        raise ValueError("there is no GPU in this cluster; --device cpu does without")
+    return device == "cuda" or (device == "auto" and there.gpus > 0)
+
+
+def _costs(console: Console, jobs: list[Job], measure: Any) -> display.Costs:
+    with bar(console) as progress:
+        work = progress.add_task("", total=None)
+        return estimated(jobs, measure, lambda words: progress.update(work, description=words))
+
+
+def _carry_out(
+    console: Console, jobs: list[Job], costs: display.Costs, found: Layout, engine: Engine, retries: int
+) -> int:
+    with display.Display(console, jobs, costs) as shown:
+        try:
+            failures = conduct(jobs, engine, found.parallel, retries, shown)
+        except (KeyboardInterrupt, SystemExit):
+            shown.say("stopped; all is saved, and the same command goes on from there")
+            raise
+    if not failures:
+        return 0
+    console.print(f"{len(failures)} of {len(jobs)} runs failed:")
+    for line in display.failed(failures):
+        console.print(line, soft_wrap=True)
+    return 1

@@ -1,0 +1,63 @@
+"""`rnar train`: learn a task, keep the best network, test it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+from rich.text import Text
+
+from rnar.clrs.choosing import matching
+from rnar.common.durations import took
+from rnar.training import Result, Settings
+from rnar.training import train as train_network
+from rnar.training.live import Live
+
+EXAMPLE = Settings(tasks=("bfs",), steps=200)
+
+
+def train(settings: Annotated[Settings, tyro.conf.OmitArgPrefixes] = Settings()) -> None:  # noqa: B008 (it is frozen)
+    """Learn a task, keep the network that is best in validation, and test it on the official set (n = 64).
+
+    The same command goes on where it was stopped, or killed. Without a task it shows how that goes, in about a minute.
+
+    Args:
+        settings: What is not given is as the model's own paper has it, and then as the standard protocol has it.
+    """
+    console = Console(highlight=False, quiet=os.environ.get("RANK", "0") != "0")  # of several processes the first talks
+    if not settings.tasks:
+        settings = replace(settings, tasks=EXAMPLE.tasks, steps=settings.steps or EXAMPLE.steps)
+        console.print(f"No task was named; as an example, {settings.steps} steps of {settings.tasks[0]}.")
+    tasks = tuple(algorithm.name for pattern in settings.tasks for algorithm in matching(pattern))
+    settings = replace(settings, tasks=tasks)
+    result = train_network(settings, Live(console))
+    for line in lines(result):
+        console.print(line, soft_wrap=True)
+    console.print(f"{settings.path}", soft_wrap=True)
+
+
+def lines(result: Result) -> list[Text]:
+    """A result in words."""
+    found = []
+    for task, test in result.tests.items():
+        low, high = test.interval
+        line = Text.assemble((f"{task}: {test.score:.2%}", "bold"), f" on {test.samples} samples of the official test")
+        line.append(f" (95% interval {low:.2%} to {high:.2%}), all right in {test.exact:.1%}")
+        if len(test.outputs) > 1:
+            line.append("; " + ", ".join(f"{name} {score:.2%}" for name, score in test.outputs.items()))
+        found.append(line)
+    if len(found) > 1:
+        found.append(Text(f"mean of {len(found)} tasks: {result.score:.2%}", "bold"))
+    for which, tests in (("last network", result.last), ("average of the weights", result.average)):
+        if tests and tests != result.tests:
+            scores = ", ".join(f"{task} {test.score:.2%}" for task, test in tests.items())
+            found.append(Text(f"the {which}: {scores}", "dim"))
+    how = f"best validation {result.validation:.2%} at step {result.best_step} of {result.steps}; "
+    if result.candidates:
+        count, samples = len(result.candidates), result.selection_samples
+        how = f"step {result.best_step} of {result.steps}, the best of {count} on {samples} samples of n=16; "
+    cost = f"trained in {took(result.seconds)}, tested in {took(result.test_seconds)}, {result.memory_mb / 1000:.1f} GB"
+    return [*found, Text(how + cost, "dim")]

@@ -1,1 +1,0 @@
-"""The commands of `rnar`, one file each; `rnar.cli.COMMANDS` names them."""

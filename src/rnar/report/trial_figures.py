@@ -1,0 +1,150 @@
+"""Outcomes as a figure: score against size, and how well hints are predicted along the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from rnar.report.canvas import canvas, saved
+from rnar.report.trials import Outcome
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""of Okabe and Ito (2008), which people with any vision tell apart; yellow is left out, for it is faint on white"""
+MARKERS, DASHES = "osD^vPX", ("-", "--", ":", "-.")
+LARGEST_SEEN = 16  # in training, by the standard protocol
+FEW = 20  # steps that have a marker each
+COLUMNS, WIDTH, HEIGHT = 3, 4.6, 3.4
+
+Panel = Callable[[Axes], None]
+
+
+class Line(NamedTuple):
+    """Outcomes of one run at several sizes; or of several that differ in nothing but their seed."""
+
+    outcomes: list[Outcome]
+
+    @property
+    def seeds(self) -> list[int]:
+        return sorted({outcome.run.settings.seed for outcome in self.outcomes})
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({outcome.problems.n for outcome in self.outcomes})
+
+    @property
+    def label(self) -> str:
+        which = f"seed {self.seeds[0]}" if len(self.seeds) == 1 else f"mean of {len(self.seeds)} seeds"
+        return f"{self.outcomes[0].run.settings.name}, {which}"
+
+    def at(self, n: int) -> Line:
+        return Line([outcome for outcome in self.outcomes if outcome.problems.n == n])
+
+    def score(self) -> tuple[float, float, float]:
+        """Of one size: the mean over seeds and its standard error below and above; of one seed its 95% interval."""
+        scores = [outcome.evaluation.score for outcome in self.outcomes]
+        if len(scores) == 1:
+            low, high = self.outcomes[0].interval
+            return scores[0], scores[0] - low, high - scores[0]
+        error = float(np.std(scores, ddof=1)) / len(scores) ** 0.5
+        return float(np.mean(scores)), error, error
+
+
+def lines(outcomes: Sequence[Outcome], together: bool = False) -> dict[str, list[Line]]:
+    """By task, what is drawn as one line: each run, or `together` the runs that differ in their seed only."""
+    found: dict[str, dict[Any, Line]] = {}
+    for outcome in outcomes:
+        settings = outcome.run.settings.plain()
+        key = str({**settings, "seed": None}) if together else outcome.run.path
+        line = found.setdefault(outcome.problems.task, {}).setdefault(key, Line([]))
+        line.outcomes.append(outcome)
+    return {task: list(some.values()) for task, some in found.items()}
+
+
+def figure(outcomes: Sequence[Outcome], format: str) -> bytes:
+    """A panel for each task; with hints, one more for each run and task, of the largest size."""
+    found = lines(outcomes)
+    largest = [line.at(line.sizes[-1]) for some in found.values() for line in some]
+    panels = [scores_against_size(some) for some in found.values()]
+    return drawn(panels + [hints_along_steps(line) for line in largest if line.outcomes[0].evaluation.hints], format)
+
+
+def drawn(panels: Sequence[Panel], format: str) -> bytes:
+    """All panels on a page."""
+    page, grid = canvas(len(panels), COLUMNS, WIDTH, HEIGHT)
+    for axes, draw in zip(grid, panels, strict=True):
+        draw(axes)
+    return saved(page, format)
+
+
+def scores_against_size(some: list[Line]) -> Panel:
+    """The scores of one task against n."""
+
+    def draw(axes: Axes) -> None:
+        sizes = sorted({n for line in some for n in line.sizes})
+        for k, (line, colour) in enumerate(zip(some, cycle(COLOURS), strict=False)):
+            shift = 1 + 0.03 * (k - (len(some) - 1) / 2)  # so that intervals do not hide each other
+            score, below, above = 100 * np.array([line.at(n).score() for n in line.sizes]).T
+            style: dict[str, Any] = dict(
+                color=colour, marker=MARKERS[k % len(MARKERS)], linestyle=DASHES[k // len(COLOURS) % 4]
+            )
+            n = np.array(line.sizes) * shift
+            axes.errorbar(n, score, [below, above], capsize=3, markersize=5, label=line.label, **style)
+            if len(line.seeds) > 1:
+                each = [(outcome.problems.n * shift, 100 * outcome.evaluation.score) for outcome in line.outcomes]
+                axes.plot(*zip(*each, strict=True), ".", color=colour, alpha=0.5, markersize=4)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(sizes, [str(n) for n in sizes])
+        axes.minorticks_off()
+        outcomes = [outcome for line in some for outcome in line.outcomes]
+        seen = max(max(outcome.run.settings.sizes or [LARGEST_SEEN]) for outcome in outcomes)
+        if sizes[0] <= seen < sizes[-1]:
+            axes.axvspan(sizes[0] / 1.2, seen * 1.1, color="0.93", zorder=0)
+            axes.text(sizes[0] / 1.15, 0, "sizes of training", fontsize=7, color="0.4")
+        axes.set_xlim(sizes[0] / 1.2, sizes[-1] * 1.2)
+        counts = {len(line.seeds) > 1 for line in some}
+        bars = [name for name, are in (("95% interval", False), ("standard error over seeds", True)) if are in counts]
+        y = f"score, with {' or '.join(bars)} (%)"
+        _finish(axes, outcomes[0].problems.task, "size of the problems (n)", y, dict(loc="best", framealpha=0.7))
+
+    return draw
+
+
+def hints_along_steps(line: Line) -> Panel:
+    """How well each hint is predicted along the steps, at one size: the mean over seeds, and all between the lowest and
+    the highest. Numbers, which have errors only, are left out."""
+
+    def draw(axes: Axes) -> None:
+        first, *_ = line.outcomes
+        names = [name for name, tally in first.evaluation.hints.items() if not tally.measure.is_error]
+        for k, name in enumerate(names):
+            each = 100 * np.array([outcome.evaluation.hints[name].each for outcome in line.outcomes])  # [seeds, T]
+            style: dict[str, Any] = dict(
+                color=COLOURS[k % len(COLOURS)], linestyle=DASHES[k // len(COLOURS) % len(DASHES)]
+            )
+            marker = MARKERS[k % len(MARKERS)] if each.shape[1] <= FEW else None
+            steps = np.arange(1, each.shape[1] + 1)
+            axes.plot(steps, each.mean(0), marker=marker, label=name, linewidth=1.3, markersize=4, **style)
+            if len(each) > 1:
+                axes.fill_between(steps, each.min(0), each.max(0), color=style["color"], alpha=0.15, linewidth=0)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        title = f"{first.problems.task}, n={first.problems.n}\n{line.label}"
+        beside = dict(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0, frameon=False)  # there are many
+        _finish(axes, title, "step", "accuracy or F1 of hints (%)", beside)
+
+    return draw
+
+
+def _finish(axes: Axes, title: str, x: str, y: str, legend: dict[str, Any]) -> None:
+    axes.set(title=title, ylim=(-3, 103))
+    axes.set_xlabel(x, fontsize=9)
+    axes.set_ylabel(y, fontsize=9)
+    axes.title.set_fontsize(10)
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize=7, **legend)

@@ -1,0 +1,117 @@
+"""Evaluating what training has left in folders."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from rnar.engine.workers import Workers
+from rnar.evaluation.evaluate import Evaluation, evaluate
+from rnar.evaluation.memory import step_bytes
+from rnar.evaluation.sets import ProblemSet
+from rnar.nn.reasoner import HintSource, Reasoner
+from rnar.training.run import BEST, CONFIG, Run, Which
+
+
+class Trial(NamedTuple):
+    """Which network of a run is tried, and what it is fed as hints."""
+
+    which: Which = "best"
+    hard: bool | None = None
+    """hints as decisions or as what the logits suggest; None: as it was trained"""
+    source: HintSource = "network"
+
+    def network(self, run: Run, device: str | torch.device) -> Reasoner:
+        reasoner = run.network(device, self.which)
+        hard = reasoner.feeding.hard if self.hard is None else self.hard
+        reasoner.feeding = replace(reasoner.feeding, hard=hard, source=self.source)
+        return reasoner
+
+    def __str__(self) -> str:
+        """In what it is unusual, in words."""
+        said = {"last": "the last network", "average": "the average of the weights", "best": ""}[self.which]
+        fed = {"truth": "true hints fed in", "nothing": "no hints fed in", "network": ""}[self.source]
+        return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else ""]))
+
+
+class Outcome(NamedTuple):
+    """How the best network of a run did on a set of problems."""
+
+    run: Run
+    problems: ProblemSet
+    nodes: int
+    """how many a problem has"""
+    evaluation: Evaluation
+    interval: tuple[float, float]
+    seconds: float
+    trial: Trial
+
+
+def runs_in(paths: Iterable[Path], skipped: Callable[[str], None] = lambda reason: None) -> list[Run]:
+    """The runs at these folders, and below them, each once. Those below that have no network yet are skipped."""
+    found = {}
+    for path in paths:
+        if (path / CONFIG).is_file() or not path.is_dir():
+            found[path.resolve()] = Run(path)
+            continue
+        below = sorted(config.parent for config in path.rglob(CONFIG))
+        ready = [folder for folder in below if (folder / BEST).is_file()]
+        for folder in below:
+            if folder not in ready:
+                skipped(f"{folder} is left out: it has no {BEST} yet")
+        if not ready:
+            raise ValueError(f"there is no run with a network in {path} or below; `rnar train` makes one")
+        found.update({folder.resolve(): Run(folder) for folder in ready})
+    return list(found.values())
+
+
+def evaluated(
+    run: Run,
+    sets: Iterable[ProblemSet],
+    hints: bool = False,
+    device: str | torch.device = "cpu",
+    threads: int | None = None,
+    progress: Callable[[float], None] = lambda share: None,
+    trial: Trial = Trial(),  # noqa: B008 (it cannot change)
+) -> Iterator[Outcome]:
+    """Try a network of a run on sets of its tasks. `progress` is told which share of a set is done."""
+    reasoner = trial.network(run, device)
+    workers = Workers(reasoner, threads)
+    for problems in sets:
+        check_memory(reasoner, problems)
+        start, nodes, parts = time.perf_counter(), 0, []
+        for batch in problems.batches():
+            told = _scaled(progress, batch.size / problems.samples)
+            nodes = batch.nodes
+            parts.append(evaluate(workers, batch, hints=hints, progress=told, view=run.model.batch))
+        evaluation = reduce(Evaluation.__add__, parts)
+        yield Outcome(run, problems, nodes, evaluation, evaluation.interval(), time.perf_counter() - start, trial)
+
+
+def _scaled(progress: Callable[[float], None], part: float) -> Callable[[float], None]:
+    return lambda share: progress(part * share)
+
+
+def check_memory(reasoner: Reasoner, problems: ProblemSet) -> None:
+    """Raise where not even one sample would fit."""
+    needed, there = step_bytes(reasoner, problems.task, problems.length), _memory()
+    if there is not None and needed > there:
+        raise ValueError(
+            f"{problems.task}: n={problems.n} is too large for this network: a step of one sample needs about "
+            f"{needed / 1e9:.0f} GB, and this machine has {there / 1e9:.0f}"
+        )
+
+
+def _memory() -> int | None:
+    """All bytes of this machine; None where it does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None

@@ -1,0 +1,119 @@
+"""Training as it goes: a line that lives in a terminal, plain lines in a file."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import rich.live
+from rich.console import Console, RenderableType
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from rnar.common.durations import took
+from rnar.training.watch import Beginning, Watch
+
+WINDOW = 50  # steps over which the speed is measured
+REFRESHES = 2  # in a second
+
+
+class Live(Watch):
+    """Prints to a console what happens."""
+
+    def __init__(self, console: Console):
+        self.console = console
+        self.step, self.loss, self.report = 0, math.nan, {}
+        self.steps = self.samples = 1
+        self.share: float | None = None
+        self.doing = ""
+        self._times: deque[tuple[float, int]] = deque(maxlen=WINDOW + 1)
+        self._live: rich.live.Live | None = None
+
+    def began(self, beginning: Beginning) -> None:
+        settings = beginning.settings
+        self.step, self.steps = beginning.step, settings.steps or 1
+        self.samples = (settings.batch or 1) * len(settings.tasks)
+        self._times.append((time.monotonic(), self.step))
+        self._say(
+            f"{' + '.join(settings.tasks)} with {settings.name}, seed {settings.seed}: {beginning.parameters:,} "
+            f"parameters, {beginning.device}, threads {beginning.threads}; {beginning.path}"
+        )
+        if self.step:
+            self._say(f"goes on from step {self.step} of {self.steps}")
+        if beginning.changes:
+            self._say(f"other than before: {'; '.join(beginning.changes)}. Sums may differ in their last bits.")
+        if self.console.is_terminal:
+            self._live = rich.live.Live(
+                console=self.console, get_renderable=self.render, refresh_per_second=REFRESHES, transient=True
+            )
+            self._live.start()
+
+    def stepped(self, step: int, loss: float) -> None:
+        self.step, self.loss = step, loss
+        self._times.append((time.monotonic(), step))
+
+    def reported(self, line: dict[str, Any]) -> None:
+        self.report = line
+        if self._live is None:
+            self._say(self.words(line["loss"], line["validation"]))
+
+    def selecting(self, candidates: int) -> None:
+        self._do(f"comparing the {candidates} best networks on more samples")
+
+    def testing(self, task: str, which: str) -> Callable[[float], None]:
+        self._do(f"testing {which} on the official set of {task}")
+
+        def advance(part: float) -> None:  # from several threads; a share that is lost now and then is no matter
+            self.share = (self.share or 0.0) + part
+
+        return advance
+
+    def stopped(self, step: int) -> None:
+        self.close()
+        self._say(f"stopped; all is saved at step {step} of {self.steps}, and the same command goes on from there")
+
+    def close(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def render(self) -> RenderableType:
+        """What the terminal shows at this moment."""
+        done = self.step / self.steps if self.share is None else self.share
+        words = self.words(self.loss) if self.share is None else self.doing
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_row(ProgressBar(total=1.0, completed=done, width=20), Text(words))
+        return grid
+
+    def words(self, loss: float | None, validation: float | None = None) -> str:
+        """The step, the loss, the best validation, the speed, and the time left."""
+        said = [f"step {self.step:>{len(str(self.steps))}} of {self.steps}"]
+        if loss is not None and not math.isnan(loss):
+            said.append(f"loss {loss:.4f}")
+        if validation is not None:
+            said.append(f"validation {validation:.2%}")
+        if self.report:
+            said.append(f"best {self.report['best']:.2%} at {self.report['best_step']}")
+        speed = self.speed()
+        if speed:
+            said += [f"{speed * self.samples:.0f} samples/s", f"{took((self.steps - self.step) / speed)} left"]
+        return "  ".join(said)
+
+    def speed(self) -> float:
+        """Steps in a second, lately."""
+        (then, first), (now, last) = self._times[0], self._times[-1]
+        return (last - first) / (now - then) if last > first and now > then else 0.0
+
+    def _do(self, words: str) -> None:
+        """Something that is done after the last step has begun."""
+        self.doing, self.share = words, 0.0
+        if self._live is None:
+            self._say(words)
+
+    def _say(self, words: str) -> None:
+        self.console.print(words, soft_wrap=True)
+        self.console.file.flush()

@@ -1,0 +1,197 @@
+"""The command line: `rnar train ...`."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from helpers.command import refused, runner
+from helpers.training import contents, small_test, tiny
+from rnar.cli import train as command
+from rnar.common.durations import took
+from rnar.training import Run, Settings, loop, train
+from rnar.training.live import Live
+from rnar.training.watch import Beginning
+
+TINY = (
+    "--size 8 --batch 2 --sizes 4 --steps 4 --validate-every 2 --validation-samples 2 --selection-samples 3 "
+    "--wider-samples 2 --threads 1"
+).split()
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run a command in this process and an empty folder: its exit code, what it wrote to stdout and stderr."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(loop, "official", small_test)
+
+    return runner(capsys)
+
+
+def test_a_run_is_told_line_by_line_in_a_log_and_kept_in_its_folder(run):
+    code, out, err = run("train", "bfs", *TINY)
+    kept = Run("runs/bfs/rnar/seed-0")
+    assert (code, err) == (0, "")
+    assert kept.result
+    first, *lines = out.splitlines()
+    parameters = sum(p.numel() for p in kept.network().parameters())
+    assert first == f"bfs with rnar, seed 0: {parameters:,} parameters, cpu, threads 1; runs/bfs/rnar/seed-0"
+    assert [int(number) for number in re.findall(r"^step (\d+) of 4  ", out, re.MULTILINE)] == [0, 2, 4]
+    assert f"bfs: {kept.result.score:.2%} on 4 samples of the official test" in out
+    assert lines[-1] == "runs/bfs/rnar/seed-0"
+    assert all(f"validation {line['validation']:.2%}" in out for line in kept.metrics)
+
+
+def test_the_same_command_tells_the_result_at_once(run, monkeypatch):
+    told = run("train", "bfs", *TINY)[1].splitlines()
+    monkeypatch.setattr(loop, "_train", None)  # nobody may call it
+    code, out, _ = run("train", "bfs", *TINY)
+    end = next(k for k, line in enumerate(told) if line.startswith("bfs: "))
+    assert code == 0 and out.splitlines() == told[end:]
+
+
+def test_every_setting_has_a_flag_and_a_help(run):
+    code, out, _ = run("train", "--help")
+    words = " ".join(out.replace("│", " ").split())
+    assert code == 0
+    for name in Settings.__dataclass_fields__:
+        assert name == "tasks" or f"--{name.replace('_', '-')}" in words
+    assert "Gradients are scaled down to this norm; inf leaves them as they are. (default: 1.0)" in words
+
+
+def test_settings_come_from_flags(run):
+    assert (
+        run(
+            "train",
+            "bfs",
+            "minimum",
+            *TINY,
+            "--seed",
+            3,
+            "--model",
+            "rt",
+            "--size",
+            16,
+            "--clip",
+            0.5,
+            "--folder",
+            "here",
+        )[0]
+        == 0
+    )
+    settings = Run("here").settings
+    assert (settings.tasks, settings.seed, settings.name) == (("bfs", "minimum"), 3, "rt")
+    assert (settings.clip, settings.sizes, settings.learning_rate) == (0.5, (4,), 2.5e-4)
+
+
+def test_tasks_may_be_named_by_wildcards_and_a_model_by_its_place(run, tmp_path):
+    (tmp_path / "my_own.py").write_text(
+        "from rnar.models import Model, message_passing\nfrom rnar.nn.aggregators import Max\n"
+        "mine = Model('mine', message_passing(Max))\n"
+    )
+    assert run("train", "b?s", *TINY, "--model", "my_own:mine")[0] == 0
+    assert Run("runs/bfs/my_own.mine/seed-0").model.name == "mine"
+
+
+def test_without_a_task_there_is_an_example(run, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        command, "train_network", lambda settings, _: asked.append(settings) or train(tiny(Path("run")))
+    )
+    code, out, _ = run("train")
+    assert code == 0
+    assert out.startswith("No task was named; as an example, 200 steps of bfs.")
+    assert (asked[0].tasks, asked[0].steps) == (("bfs",), 200)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["bsf"], "no task 'bsf' (did you mean 'bfs'?)"),
+        (["bfs", "--stepz", "3"], "'--stepz' (did you mean '--steps'?)"),
+        (["bfs", "--batch", "0"], "batch must be a whole number of at least 1, not 0"),
+        (["bfs", "--batch", "many"], "many"),
+        (["bfs", "--device", "tpu"], "tpu"),
+        (["bfs", "--model", "rnr"], "no model 'rnr' (did you mean 'rnar'?)"),
+        (["bfs", "--folder", "file"], "file is a file, so no run can be kept there; choose another --folder"),
+        (["kmp_matcher", "--sizes", "4"], "too small for a needle of 8"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_in_one_line(run, words, said):
+    Path("file").write_text("mine")
+    refused(run("train", *words), said)
+    assert os.listdir() == ["file"] and Path("file").read_text() == "mine"
+
+
+def test_another_run_in_the_folder_is_refused_with_the_difference(run):
+    run("train", "bfs", *TINY)
+    refused(run("train", "bfs", *TINY, "--learning-rate", 0.01), "learning_rate is 0.001 there and 0.01 here")
+
+
+def test_in_a_terminal_one_line_lives():
+    screen = io.StringIO()
+    live = Live(Console(file=screen, force_terminal=True, width=120, highlight=False))
+    settings = Settings("bfs", steps=100).resolved()
+    live.began(Beginning(settings, Path("here"), 10, 1000, "cpu", 2, ["threads was 1 and is 2"]))
+    live.reported({"step": 10, "loss": 2.0, "validation": 0.25, "best": 0.5, "best_step": 5})
+    time.sleep(0.01)
+    live.stepped(20, 1.5)
+    words = live.words(live.loss)
+    live.testing("bfs", "the last network")(0.25)
+    assert (live.doing, live.share) == ("testing the last network on the official set of bfs", 0.25)
+    live.stopped(20)
+    assert "goes on from step 10 of 100" in screen.getvalue()
+    assert "threads was 1 and is 2" in screen.getvalue()
+    assert "all is saved at step 20 of 100, and the same command goes on from there" in screen.getvalue()
+    assert words.startswith("step  20 of 100  loss 1.5000  best 50.00% at 5  ")
+    assert re.search(r"\d+ samples/s  .* left$", words)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.25, "0.2 s"), (59.6, "60 s"), (125, "2 min"), (3600, "60 min"), (9000, "2.5 h")]
+)
+def test_spans_of_time_are_told_as_one_says_them(seconds, said):
+    assert took(seconds) == said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
+    words = [sys.executable, "-m", "rnar", "train", "bfs", *TINY, "--folder", str(tmp_path / "run")]
+    words[words.index("--steps") + 1] = "100000"
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    metrics = tmp_path / "run" / "metrics.jsonl"
+    while not (metrics.exists() and metrics.read_text().count("\n") > 1) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == "rnar: interrupted" and "Traceback" not in err
+    said = re.search(r"stopped; all is saved at step (\d+) of 100000, and the same command goes on from there", out)
+    assert said
+    steps = [line["step"] for line in Run(tmp_path / "run").metrics]
+    assert steps == list(range(0, int(said[1]) + 1, 2))
+    assert not list((tmp_path / "run").glob(".*.partial"))
+
+
+def test_a_full_disk_ends_in_one_line(run, monkeypatch):
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        code, _, err = run("train", "bfs", *TINY)
+    assert (code, err) == (2, f"rnar: {Path('runs/bfs/rnar/seed-0/config.json')}: No space left on device")
+    assert run("train", "bfs", *TINY)[0] == 0
+    train(tiny(Path("other"), batch=2, sizes=(4,), steps=4, validation_samples=2, selection_samples=3))
+    assert contents(Path("runs/bfs/rnar/seed-0")) == contents(Path("other"))

@@ -1,0 +1,157 @@
+"""Processes that share the weights: they compute what threads do, and end when they should."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+import rnar.clrs
+from rnar.engine import crew
+from rnar.engine.workers import Workers
+from rnar.models import find
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux only")
+
+
+def made(threads=3):
+    model = find("rnar")
+    return Workers(model.build("bfs", size=8).train(), threads), model.batch(rnar.clrs.sample("bfs", 5, 6, seed=0))
+
+
+def gradients(workers):
+    return [None if p.grad is None else p.grad.clone() for p in workers.reasoner.parameters()]
+
+
+def ended(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    with open(f"/proc/{process}/stat") as file:
+        return file.read().split()[2] == "Z"
+
+
+def soon(condition):
+    for _ in range(200):
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_processes_give_what_threads_give_bit_by_bit(monkeypatch):
+    workers, batch = made()
+    losses, found = workers.backward(batch, seed=1), gradients(workers)
+    assert len(workers._crew.processes) == 2
+    monkeypatch.setattr(crew, "possible", lambda network: False)
+    others, _ = made()
+    assert others.backward(batch, seed=1) == losses and others._crew is None
+    assert all(torch.equal(x, y) for x, y in zip(found, gradients(others), strict=True) if x is not None)
+
+
+def test_they_see_the_weights_as_they_are_now():
+    workers, batch = made()
+    before = workers.backward(batch)
+    with torch.no_grad():
+        for parameter in workers.reasoner.parameters():
+            parameter *= 0.5
+    after, found = workers.backward(batch), gradients(workers)
+    again, _ = made(threads=1)
+    again.reasoner.load_state_dict(workers.reasoner.state_dict())
+    expected = again.backward(batch)
+    assert after != before
+    assert all(after[name] == pytest.approx(loss, rel=1e-5) for name, loss in expected.items())
+    for x, y in zip(found, gradients(again), strict=True):
+        torch.testing.assert_close(x, y, atol=1e-6, rtol=1e-4)
+
+
+def test_what_goes_wrong_over_there_is_raised_here_and_work_goes_on():
+    workers, batch = made()
+    expected = workers.backward(batch)
+    broken = batch._replace(inputs={**batch.inputs, "A": batch.inputs["A"][:, :3]})
+    with pytest.raises(RuntimeError, match="size"):
+        workers.backward(broken)
+    assert workers.backward(batch) == expected
+
+
+def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next():
+    workers, batch = made()
+    expected = workers.backward(batch, seed=1)
+    workers._crew.ask(len, [(), ()])  # interrupted here; they will complain that a network has no length
+    assert workers.backward(batch, seed=1) == expected
+
+
+def test_a_network_that_was_moved_is_refused():
+    workers, batch = made()
+    workers.reasoner.double()
+    with pytest.raises(ValueError, match="moved or converted"):
+        workers.backward(batch)
+
+
+def test_they_end_with_their_workers():
+    workers, batch = made()
+    workers.backward(batch)
+    processes = workers._crew.processes
+    assert not any(map(ended, processes))
+    del workers
+    assert soon(lambda: all(map(ended, processes)))
+
+
+def test_one_that_was_killed_is_noticed():
+    workers, batch = made()
+    workers.backward(batch)
+    os.kill(workers._crew.processes[1], signal.SIGKILL)
+    with pytest.raises(RuntimeError, match="ended unexpectedly"):
+        workers.backward(batch)
+
+
+READS = """
+import sys, threading
+sys.path.insert(0, {here!r})
+threading.Thread(target=sys.stdin.buffer.read, daemon=True).start()
+from test_crew import made
+workers, batch = made()
+print(sorted(workers.backward(batch)), flush=True)
+import os; os._exit(0)  # not waiting for that thread
+"""
+
+
+def test_they_work_while_another_thread_waits_for_input():
+    program = READS.format(here=os.path.dirname(__file__))
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None and soon_readable(process.stdout)
+            assert b"pi" in process.stdout.readline()
+        finally:
+            process.kill()
+
+
+def soon_readable(file):
+    return bool(select.select([file], [], [], 60)[0])
+
+
+PROGRAM = """
+import sys, time
+sys.path.insert(0, {here!r})
+from test_crew import made
+workers, batch = made()
+workers.backward(batch)
+print(*workers._crew.processes, flush=True)
+time.sleep(60)
+"""
+
+
+def test_they_do_not_outlive_a_process_that_is_killed():
+    here = os.path.dirname(__file__)
+    program = PROGRAM.format(here=here)
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        processes = [int(word) for word in parent.stdout.readline().split()]
+        assert len(processes) == 2 and not any(map(ended, processes))
+        parent.kill()
+    assert soon(lambda: all(map(ended, processes)))

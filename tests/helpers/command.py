@@ -1,0 +1,35 @@
+"""The command line, called in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from rnar.cli.main import main
+
+Outcome = tuple[int, str, str]
+
+
+def runner(capsys: pytest.CaptureFixture[str], *first: str, whose: str = "") -> Callable[..., Outcome]:
+    """Runs a command that begins with these words: its exit code, and what it wrote to stdout and stderr.
+
+    Without what is said about compiling, and, if `whose` is given, of stderr only the lines that begin so.
+    """
+
+    def run(*argv: object) -> Outcome:
+        code = main([*first, *map(str, argv)])
+        out, err = capsys.readouterr()
+        lines = [line for line in err.splitlines() if not line.startswith("rnar: compiling")]
+        return code, out, "\n".join(line for line in lines if line.startswith(whose))
+
+    return run
+
+
+def refused(outcome: Outcome, *words: str) -> None:
+    """Exit code 2, nothing on stdout, one line on stderr that holds the words."""
+    code, out, err = outcome
+    assert (code, out) == (2, "")
+    assert err.startswith("rnar: ") and "\n" not in err
+    for word in words:
+        assert word in err

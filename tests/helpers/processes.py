@@ -1,0 +1,36 @@
+"""Python processes of their own, with settings of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parents[1]
+
+
+def start(code: str, folder: Path = HERE, **environment: str | Path) -> subprocess.Popen[str]:
+    """Run code in a folder. Of numba's settings only the place of its cache is inherited."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_") or k == "NUMBA_CACHE_DIR"}
+    settings = {name: str(value) for name, value in environment.items()}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [sys.executable, "-c", code], cwd=folder, env={**inherited, **settings}, stdout=pipe, stderr=pipe, text=True
+    )
+
+
+def finish(process: subprocess.Popen[str], seconds: float = 300.0) -> tuple[str, str]:
+    """What it printed and what it said on stderr; it must end well and in time."""
+    try:
+        printed, said = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    assert process.returncode == 0, said
+    return printed, said
+
+
+def run(code: str, folder: Path = HERE, seconds: float = 300.0, **environment: str | Path) -> tuple[str, str]:
+    return finish(start(code, folder, **environment), seconds)

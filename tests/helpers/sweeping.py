@@ -1,0 +1,104 @@
+"""A sweep that is small enough for tests: two tasks, two models, two seeds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from helpers.training import contents
+from rnar.sweep.plan import plan
+from rnar.sweep.presets import Part
+from rnar.training import train
+from rnar.training.files import unpack
+
+SETTINGS: dict[str, Any] = dict(
+    size=8,
+    batch=2,
+    sizes=(4,),
+    steps=4,
+    validate_every=2,
+    validation_samples=2,
+    selection_samples=3,
+    wider_samples=1,
+    test_samples=1,
+    threads=1,
+)
+TINY = (
+    "--size 8 --batch 2 --sizes 4 --validate-every 2 --validation-samples 2 --selection-samples 3 --wider-samples 1 "
+    "--test-samples 1 --threads 1"
+).split()
+MATRIX = [*TINY, "--tasks", "bfs,binary_search", "--models", "rnar,mpnn", "--seeds", "0-1", "--steps", "4"]
+
+
+@cache
+def trained_one_by_one(tasks: str, models: str, seeds: tuple[int, ...], **changes: Any) -> dict[str, Any]:
+    """The same runs without a sweep: what each has left behind, by its place."""
+    with TemporaryDirectory() as folder:
+        for job in plan([Part(tasks, models)], seeds, {**SETTINGS, **changes}, Path(folder)):
+            train(job.settings)
+        return runs_in(Path(folder))
+
+
+def runs_in(folder: Path) -> dict[str, Any]:
+    """What each finished run has left behind, by its place."""
+    return {str(path.parent.relative_to(folder)): contents(path.parent) for path in folder.rglob("result.json")}
+
+
+def jobs_of(process: int) -> list[int]:
+    """The processes of runs that this one has started, itself or by others. Nobody else's: they may be in earnest."""
+    numbers = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    return [number for number in numbers if is_job(number) and process in ancestors(number)]
+
+
+def is_job(process: int) -> bool:
+    return b"rnar.sweep.job" in _read(Path(f"/proc/{process}/cmdline"))
+
+
+def parent(process: int) -> int:
+    fields = _read(Path(f"/proc/{process}/stat")).rpartition(b")")[2].split()
+    return int(fields[1]) if fields else 0
+
+
+def ancestors(process: int) -> list[int]:
+    """A process, its parent, and so on."""
+    found = []
+    while process > 1:
+        found.append(process)
+        process = parent(process)
+    return found
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 120.0) -> Any:
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
+    return found
+
+
+def kill(process: int) -> None:
+    os.kill(process, signal.SIGKILL)
+
+
+def saved_step(folder: Path) -> int:
+    """How many steps a run had taken when it was saved."""
+    path = folder / "state.safetensors"
+    return unpack(path.read_bytes(), path)[1]["step"]
+
+
+def times(folder: Path) -> dict[Path, int]:
+    """When each file was last written."""
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}

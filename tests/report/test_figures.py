@@ -1,0 +1,155 @@
+"""`rnar report --figure`: what runs did along their steps, and what their networks can."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.command import runner
+from helpers.reporting import made_up, write
+from helpers.training import small_test, tiny
+from rnar.report.figures import Curve
+from rnar.report.rates import rates
+from rnar.report.trial_figures import Line
+from rnar.training import loop, train
+
+
+@pytest.fixture
+def run(capsys):
+    return runner(capsys, "report")
+
+
+@pytest.fixture
+def runs(tmp_path) -> Path:
+    folder = tmp_path / "runs"
+    for seed in (0, 1):
+        made_up(folder, "heapsort", seed=seed, pace=3.0)
+        made_up(folder, "heapsort", "triplet-gmpnn", seed=seed, pace=1.0, validations=[0.0, 0.5, 0.6 + seed / 10])
+    made_up(folder, "dfs", score=None, done=500)
+    return folder
+
+
+def bench(path: Path, n: int, seconds: float, task: str = "heapsort") -> Path:
+    """What `rnar bench --against --json` writes, as far as it is read."""
+    sizes = {"n": n, "batch": 32, "size": 128, "threads": 2}
+    write(path, dict(task=task, model="rnar", sizes=sizes, dm_clrs={"training": {"median": seconds}}))
+    return path
+
+
+def texts(path: Path) -> list[str]:
+    """Everything that is written in an SVG, which has texts in comments."""
+    return [node.text.strip() for node in _comments(path) if node.text]
+
+
+def _comments(path: Path):
+    builder = xml.etree.ElementTree.TreeBuilder(insert_comments=True)
+    root = xml.etree.ElementTree.fromstring(path.read_bytes(), xml.etree.ElementTree.XMLParser(target=builder))
+    return [node for node in root.iter() if node.tag is xml.etree.ElementTree.Comment]
+
+
+@pytest.mark.parametrize("figure", ["timing", "curves"])
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_a_figure_is_an_image_of_its_kind(run, runs, tmp_path, figure, suffix):
+    path = tmp_path / f"out.{suffix}"
+    assert run(runs, "--figure", figure, "--out", path) == (0, "", "")
+    content = path.read_bytes()
+    assert content.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]) and len(content) > 5000
+    if suffix == "svg":
+        assert {"Heapsort  (seeds: 2)", "DFS  (seeds: 1)", "Triplet-GMPNN", "RNAR", "training steps"} <= set(
+            texts(path)
+        )
+
+
+def test_time_has_a_unit_that_fits_and_dm_clrs_a_line_where_it_was_measured(run, runs, tmp_path):
+    out = tmp_path / "out.svg"
+    files = [bench(tmp_path / "a.json", 16, 9.0), bench(tmp_path / "b.json", 4, 3.0)]
+    assert run(runs, "--figure", "timing", "--bench", *files, "--out", out)[0] == 0
+    assert "wall-clock time (h)" in texts(out)  # 30,000 seconds
+    assert "RNAR in dm-clrs, training alone, n = 4, 16, 2 threads" in texts(out)
+    assert rates(files)["heapsort", "rnar"].seconds == 6.0
+
+
+def test_measurements_that_do_not_fit_are_refused(run, runs, tmp_path):
+    def refused(*words: str) -> None:
+        code, out, err = run(runs, "--figure", "timing", "--bench", tmp_path / "a.json", "--out", tmp_path / "x.png")
+        assert (code, out) == (2, "") and "\n" not in err and all(word in err for word in words)
+
+    bench(tmp_path / "a.json", 16, 9.0, task="bfs")
+    refused("bfs", "no run")
+    write(tmp_path / "a.json", {"hello": 1})
+    refused("a.json", "rnar bench")
+    write(tmp_path / "a.json", dict(task="heapsort", model="rnar", sizes={"n": 16, "threads": 1}, dm_clrs=None))
+    refused("a.json", "--against")
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_seeds_are_averaged_where_all_have_been():
+    curve = Curve("x", [np.array([0, 50, 100]), np.array([0, 50])], [np.array([1.0, 2.0, 9.0]), np.array([3.0, 6.0])])
+    steps, values = curve.common()
+    assert steps.tolist() == [0, 50] and values.mean(0).tolist() == [2.0, 4.0]
+
+
+def test_rows_of_a_csv_cannot_be_drawn(run, runs, tmp_path):
+    run(runs, "--export", tmp_path)
+    for figure in ("curves", "timing", "sizes", "hints"):
+        code, out, err = run(tmp_path / "runs.csv", "--figure", figure, "--out", tmp_path / "x.png")
+        assert (code, out) == (2, "") and "run folders" in err
+
+
+def test_other_settings_are_lines_of_their_own(run, runs, tmp_path):
+    made_up(runs / "short", "heapsort", steps=500)
+    assert run(runs, "--figure", "curves", "--out", tmp_path / "out.svg")[0] == 0
+    assert "RNAR, 500 steps" in texts(tmp_path / "out.svg")
+
+
+def test_networks_are_tried_for_scores_against_size_and_hints_along_the_steps(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "official", small_test)
+    train(tiny(tmp_path / "runs" / "one", steps=2))
+    made_up(tmp_path / "runs", "dfs")  # has no network
+    few = ("--samples", 3, "--threads", 1)
+    code, out, err = run(tmp_path / "runs", "--figure", "sizes", "--n", 4, 6, *few, "--out", tmp_path / "sizes.svg")
+    assert (code, out) == (0, "") and "dfs" in err and "left out" in err
+    assert {"bfs", "4", "6", "rnar, seed 0", "size of the problems (n)"} <= set(texts(tmp_path / "sizes.svg"))
+    flags = ("--figure", "hints", "--n", 6, *few, "--out", tmp_path / "hints.svg")
+    assert run(tmp_path / "runs" / "one", *flags) == (0, "", "")
+    assert "rnar, seed 0" in texts(tmp_path / "hints.svg")
+    assert {"pi_h", "reach_h", "step"} <= set(texts(tmp_path / "hints.svg"))
+    assert json.loads((tmp_path / "runs" / "one" / "result.json").read_text())["steps"] == 2  # the run is as it was
+
+
+def test_networks_that_differ_in_their_seed_are_one_line_and_others_are_not(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "official", small_test)
+    for seed in (0, 1):
+        train(tiny(tmp_path / "runs" / str(seed), steps=2, seed=seed))
+    train(tiny(tmp_path / "runs" / "batch", steps=2, batch=2))
+    few = ("--samples", 3, "--threads", 1)
+    for figure, sizes in (("sizes", (4, 6)), ("hints", (6,))):
+        out = tmp_path / f"{figure}.svg"
+        assert run(tmp_path / "runs", "--figure", figure, "--n", *sizes, *few, "--out", out) == (0, "", "")
+        assert len([text for text in texts(out) if text.endswith("mean of 2 seeds")]) == 1
+        assert len([text for text in texts(out) if text.endswith("seed 0")]) == 1
+        assert not [text for text in texts(out) if text.endswith("seed 1")]
+    assert "score, with 95% interval or standard error over seeds (%)" in texts(tmp_path / "sizes.svg")
+
+
+def test_the_score_of_several_seeds_is_their_mean_and_its_standard_error():
+    def outcome(seed: int, score: float) -> Any:
+        settings = SimpleNamespace(name="rnar", seed=seed)
+        return SimpleNamespace(
+            run=SimpleNamespace(settings=settings),
+            problems=SimpleNamespace(n=8),
+            evaluation=SimpleNamespace(score=score),
+            interval=(0.1, 0.7),
+        )
+
+    three = Line([outcome(0, 0.2), outcome(1, 0.4), outcome(2, 0.6)])
+    assert three.score() == pytest.approx((0.4, 0.2 / 3**0.5, 0.2 / 3**0.5))
+    assert (three.label, three.sizes) == ("rnar, mean of 3 seeds", [8])
+    alone = Line([outcome(5, 0.4)])
+    assert alone.score() == pytest.approx((0.4, 0.3, 0.3)) and alone.label == "rnar, seed 5"

@@ -1,0 +1,156 @@
+"""`rnar sweep --engine ray` on a cluster of two nodes, which is started here."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.command import runner
+from helpers.sweeping import (
+    MATRIX,
+    TINY,
+    ancestors,
+    is_job,
+    jobs_of,
+    kill,
+    parent,
+    runs_in,
+    saved_step,
+    trained_one_by_one,
+    wait_for,
+)
+from rnar.sweep.engines.ray import knock
+
+SMALL = dict(object_store_memory=80 << 20, include_dashboard=False)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run a command in this process and an empty folder: its exit code, what it wrote to stdout and stderr."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+    return runner(capsys, whose="rnar: ")
+
+
+def test_without_ray_it_says_how_to_install_it(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    said = "rnar: Ray is not installed here; pip install 'rnar[ray]', or use --engine local"
+    assert run("sweep", "quick", "--engine", "ray") == (2, "", said)
+    assert os.listdir() == []
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A head that computes nothing, and two nodes of one core."""
+    pytest.importorskip("ray", reason="there is no Ray for this Python; pip install 'rnar[ray]' where there is")
+    if not sys.platform.startswith("linux"):
+        pytest.skip("looks for processes in /proc")
+    from ray.cluster_utils import Cluster
+
+    found = Cluster(initialize_head=True, head_node_args=dict(num_cpus=0, **SMALL))
+    found.add_node(num_cpus=1, **SMALL)
+    found.add_node(num_cpus=1, **SMALL)
+    yield found
+    found.shutdown()
+
+
+def meanwhile(condition: Callable[[], Any], act: Callable[[], None]) -> threading.Thread:
+    """Once something has happened, do something."""
+    thread = threading.Thread(target=lambda: (wait_for(condition), act()))
+    thread.start()
+    return thread
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("127.0.0.1:1", "no Ray cluster at 127.0.0.1:1; `ray start --head` starts one and tells its address"),
+        ("nonsense", "no Ray cluster at nonsense"),
+        ("local", "--address local: Ray would start a cluster of its own; --engine local does without"),
+    ],
+)
+def test_where_there_is_no_cluster_it_says_so(run, address, said):
+    pytest.importorskip("ray", reason="there is no Ray for this Python")
+    code, out, err = run("sweep", "quick", "--engine", "ray", "--address", address)
+    assert (code, out) == (2, "")
+    assert err.startswith("rnar: ") and "\n" not in err and said in err
+    assert os.listdir() == []
+
+
+def test_where_something_else_listens_it_says_so_too():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def answer() -> None:
+            with server.accept()[0] as guest:
+                guest.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        other = threading.Thread(target=answer)
+        other.start()
+        with pytest.raises(ValueError, match=f"no Ray cluster at 127.0.0.1:{port}"):
+            knock(f"127.0.0.1:{port}")
+        other.join()
+
+
+def test_all_runs_end_as_if_trained_one_by_one_though_a_worker_is_killed(run, cluster):
+    alone = trained_one_by_one("bfs,binary_search", "rnar,mpnn", (0, 1))
+    killed: list[int] = []
+
+    def kill_a_worker() -> None:
+        job = jobs_of(os.getpid())[0]
+        killed.extend([parent(job), job])
+        kill(killed[0])
+
+    watcher = meanwhile(lambda: jobs_of(os.getpid()) and list(Path("runs").rglob("metrics.jsonl")), kill_a_worker)
+    code, out, err = run("sweep", *MATRIX, "--engine", "ray", "--address", cluster.address, "--no-estimate")
+    watcher.join()
+    assert (code, err) == (0, "")
+    assert "2 at a time with 1 thread each" in out
+    assert killed and out.count(" is begun again: ") == 1
+    assert len(alone) == 8 and runs_in(Path("runs")) == alone
+    assert not list(Path("runs").glob(".sweep-*"))
+    wait_for(lambda: not is_job(killed[1]))
+
+
+def test_sent_by_ray_a_run_survives_ctrl_c_and_the_death_of_its_node(run, cluster):
+    words = [*TINY, "--tasks", "bfs", "--models", "rnar", "--seeds", "0", "--steps", "400", "--no-estimate"]
+    words += ["--engine", "ray", "--address", cluster.address, "--storage", "ray"]
+    place = Path("runs/bfs/rnar/seed-0")
+
+    watcher = meanwhile((place / "state.safetensors").exists, lambda: os.kill(os.getpid(), signal.SIGINT))
+    code, _, err = run("sweep", *words)
+    watcher.join()
+    assert (code, err) == (130, "rnar: interrupted")
+    assert jobs_of(os.getpid()) == []
+    step = saved_step(place)
+    assert 0 < step < 400
+
+    def remove_its_node() -> None:
+        (job,) = jobs_of(os.getpid())
+        (node,) = [node for node in cluster.list_all_nodes() if raylet(node) in ancestors(job)]
+        cluster.remove_node(node, allow_graceful=False)
+
+    watcher = meanwhile(lambda: jobs_of(os.getpid()), remove_its_node)
+    code, out, err = run("sweep", *words)
+    watcher.join()
+    assert (code, err) == (0, "")
+    assert "1 to go on with" in out and out.count(" is begun again: NodeDiedError") == 1
+    assert f"bfs rnar seed 0 goes on from step {step}\n" in out
+    assert runs_in(Path("runs")) == trained_one_by_one("bfs", "rnar", (0,), steps=400)
+
+
+def raylet(node: Any) -> int:
+    """The number of a node's main process."""
+    return node.all_processes["raylet"][0].process.pid
