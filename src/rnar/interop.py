@@ -25,7 +25,7 @@ from rnar.nn.aggregators import LSTM
 from rnar.nn.decoders import Decoder, Decoders, EdgePointer, NodePointer, OfWhole, PermutationDecoder
 from rnar.nn.encoders import Encoders
 from rnar.nn.processors.message_passing import MessagePassing
-from rnar.nn.reasoner import Heads, Reasoner
+from rnar.nn.reasoner import Reasoner
 
 Parameters = dict[str, np.ndarray]
 
@@ -136,8 +136,7 @@ def _assignments(reasoner: Reasoner, parameters: Mapping[str, np.ndarray], tasks
     """(their name, our parameter, its value)"""
     yield from _of_processor(reasoner.processor, parameters)  # type: ignore[arg-type]
     for k, task in enumerate(tasks):
-        heads = reasoner.heads[task]
-        assert isinstance(heads, Heads)
+        heads = reasoner.heads_of(task)
         prefix = f"net/~_construct_encoders_decoders/algo_{k}_"
         for encoders in (heads.inputs, heads.hints):
             yield from _of_encoders(encoders, parameters, prefix)

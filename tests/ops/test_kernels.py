@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rnar.ops import kernels
+from rnar import ops as kernels
 
 B, N, H, C = 2, 5, 7, 3
 

@@ -12,6 +12,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from rnar.clrs.batch import Batch
+from rnar.engine import predict
 from rnar.nn.reasoner import Reasoner
 
 WIDTH = 128
@@ -72,7 +73,7 @@ def forward_flops(reasoner: Reasoner, batch: Batch) -> int:
     """
     plain = copy.deepcopy(reasoner).cpu().double().eval()
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        plain(batch)
+        predict(plain, batch)
     return counter.get_total_flops()
 
 

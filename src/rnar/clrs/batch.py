@@ -65,7 +65,7 @@ class Batch(NamedTuple):
             {name: x[b] for name, x in self.outputs.items()},
         )
 
-    def part(self, block: slice) -> Batch:
+    def part(self, block: slice | np.ndarray) -> Batch:
         """Some of the samples, trimmed to their own longest."""
         lengths = self.lengths[block]
         steps = int(lengths.max(initial=0))

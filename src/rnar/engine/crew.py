@@ -2,7 +2,7 @@
 
 Threads of one process take turns in the interpreter, and a training step is thousands of short calls: two threads lose
 a fifth of their time to each other, eight would lose nearly all of it. The processes are forked, so that nothing has to
-be sent to them but batches: weights and gradients lie in memory that all of them see.
+be sent to them but samples: weights and gradients lie in memory that all of them see.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
@@ -25,13 +26,35 @@ import torch
 from numba.core.compiler_lock import global_compiler_lock
 from torch import Tensor, nn
 
+from rnar.engine.hands import Hand, Here, Tell, Work, twin
+from rnar.nn.reasoner import Reasoner
+
 PAGE = 64  # bytes: where a tensor begins
+EVERY = 0.2  # seconds between two messages on how far work is
+ANSWERED, FAILED, TOLD = "answered", "failed", "told"
 
 
 def possible(network: nn.Module) -> bool:
     """Can processes be forked that use this network? Elsewhere than on Linux forking is unsafe, and beside CUDA too."""
     on_cpu = all(parameter.device.type == "cpu" for parameter in network.parameters())
     return sys.platform.startswith("linux") and on_cpu and not torch.cuda.is_available()
+
+
+def share_weights(network: nn.Module) -> None:
+    """Move the network's weights to memory that forked processes see."""
+    parameters = list(network.parameters())
+    for parameter, shared in zip(parameters, seen_by_all(parameters), strict=True):
+        parameter.data = shared
+
+
+def forked(network: Reasoner, count: int) -> list[Hand]:
+    """So many processes that work on copies of a network which share its weights."""
+    return [There(network) for _ in range(count)]
+
+
+def in_threads(network: Reasoner, count: int) -> list[Hand]:
+    """The same where processes cannot be had: copies in this process, for threads that take turns."""
+    return [Here(twin(network)) for _ in range(count)]
 
 
 def seen_by_all(tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -48,53 +71,41 @@ def seen_by_all(tensors: Sequence[Tensor]) -> list[Tensor]:
     return found
 
 
-class Crew:
-    """So many processes, which call functions on copies of a network that share its weights.
+class There(Hand):
+    """Works in a process of its own, whose gradients lie in memory that this one sees."""
 
-    Each has gradients of its own, in `gradients`; a function sets them by `.backward()`, and `has_gradient` says which.
-    """
-
-    def __init__(self, network: nn.Module, count: int):
+    def __init__(self, network: Reasoner):
         parameters = list(network.parameters())
-        self.gradients = [seen_by_all([torch.zeros_like(p) for p in parameters]) for _ in range(count)]
-        self._flags = [seen_by_all([torch.zeros(len(parameters), dtype=torch.bool)])[0] for _ in range(count)]
-        self.processes: list[int] = []
-        """their numbers"""
-        self._ends: list[Connection] = []
+        self._gradients = seen_by_all([torch.zeros_like(p) for p in parameters])
+        self._flags = seen_by_all([torch.zeros(len(parameters), dtype=torch.bool)])[0]
+        self._end, theirs = Pipe()
         self._asked = 0
-        for k in range(count):
-            ours, theirs = Pipe()
-            self._ends.append(ours)
-            self.processes.append(_forked(_serve, theirs, network, self.gradients[k], self._flags[k]))
-            theirs.close()
-        weakref.finalize(self, _dismiss, self._ends, self.processes, os.getpid())
+        self.process = _forked(_serve, theirs, network, self._gradients, self._flags)
+        theirs.close()
+        self._dismissed = weakref.finalize(self, _dismiss, self._end, self.process, os.getpid())
 
-    def ask(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> None:
-        """Let each process call function(network, *arguments): one tuple for each."""
+    def stop(self) -> None:
+        self._dismissed()
+
+    def call(self, work: Work, *arguments: Any, tell: Tell | None = None) -> Any:
         self._asked += 1
-        for end, each in zip(self._ends, arguments, strict=True):
-            try:
-                end.send((self._asked, function, each))
-            except OSError as error:
-                raise RuntimeError("a process of this training has ended unexpectedly: was memory short?") from error
+        try:
+            self._end.send((self._asked, work, arguments))
+            while True:
+                number, what, answer = self._end.recv()
+                if number != self._asked:  # of an asker who was interrupted
+                    continue
+                if what == ANSWERED:
+                    return answer
+                if what == FAILED:
+                    raise answer
+                if tell is not None:
+                    tell(answer)
+        except (EOFError, OSError) as error:
+            raise RuntimeError("a process of this network has ended unexpectedly: was memory short?") from error
 
-    def answers(self) -> list[Any]:
-        """What the functions returned; raises what they raised."""
-        return [self._answer(end) for end in self._ends]
-
-    def has_gradient(self, k: int, parameter: int) -> bool:
-        return bool(self._flags[k][parameter])
-
-    def _answer(self, end: Connection) -> Any:
-        number, fine, answer = 0, True, None
-        while number != self._asked:  # an earlier answer may lie there, whose asker was interrupted
-            try:
-                number, fine, answer = end.recv()
-            except (EOFError, OSError) as error:
-                raise RuntimeError("a process of this training has ended unexpectedly: was memory short?") from error
-        if isinstance(answer, Exception) and not fine:
-            raise answer
-        return answer
+    def gradients(self) -> list[Tensor | None]:
+        return [x if there else None for x, there in zip(self._gradients, self._flags.tolist(), strict=True)]
 
 
 def _forked(work: Callable[..., None], *arguments: Any) -> int:
@@ -114,15 +125,12 @@ def _forked(work: Callable[..., None], *arguments: Any) -> int:
     return number
 
 
-def _dismiss(ends: list[Connection], processes: list[int], owner: int) -> None:
-    for end in ends:
-        end.close()
-    if os.getpid() != owner:
-        return  # a copy, in a process that somebody else has forked
-    for number in processes:
+def _dismiss(end: Connection, process: int, owner: int) -> None:
+    if os.getpid() == owner:  # and not a copy, in a process that somebody else has forked
         with suppress(OSError):
-            os.kill(number, signal.SIGKILL)
-            os.waitpid(number, 0)
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+    end.close()
 
 
 def _serve(end: Connection, network: nn.Module, gradients: list[Tensor], flags: Tensor) -> None:
@@ -134,19 +142,32 @@ def _serve(end: Connection, network: nn.Module, gradients: list[Tensor], flags: 
     torch.set_num_threads(1)
     while True:
         try:
-            number, function, arguments = end.recv()
+            number, work, arguments = end.recv()
         except (EOFError, OSError):
             os._exit(0)
-        network.zero_grad(set_to_none=True)
         try:
-            answer = number, True, function(network, *arguments)
+            answer = number, ANSWERED, work(network, *arguments, _teller(end, number))
         except Exception as error:
-            answer = number, False, error
+            answer = number, FAILED, error
         for k, (parameter, place) in enumerate(zip(network.parameters(), gradients, strict=True)):
             flags[k] = parameter.grad is not None
             if parameter.grad is not None:
                 place.copy_(parameter.grad)
         end.send(answer)
+
+
+def _teller(end: Connection, number: int) -> Tell:
+    """Sends what it is told to the asker, added up and not too often."""
+    total, last = 0.0, time.monotonic()
+
+    def tell(amount: float) -> None:
+        nonlocal total, last
+        total += amount
+        if time.monotonic() - last > EVERY:
+            end.send((number, TOLD, total))
+            total, last = 0.0, time.monotonic()
+
+    return tell
 
 
 def _end_with_parent() -> None:

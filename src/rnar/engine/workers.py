@@ -6,19 +6,22 @@ bears other work on the machine far better. The sum is taken in a fixed order: t
 
 from __future__ import annotations
 
-import copy
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from rnar.clrs.batch import Batch
 from rnar.engine import crew
+from rnar.engine.hands import Hand, Here, Stopped, Tell
+from rnar.engine.losses import Counts, counts
 from rnar.engine.memory import keep_freed_memory, peak_memory
+from rnar.engine.run import backward
+from rnar.engine.samples import Part
 from rnar.nn.reasoner import Reasoner
 
 MEMORY = 9 << 26
@@ -29,28 +32,35 @@ class Share(NamedTuple):
     """What one core does in a training step."""
 
     batch: Batch
+    """its samples"""
+    part: Part
+    """which they are of the whole batch"""
+    of: Counts
     seed: int
-    counts: dict[str, int]
-    part: np.ndarray
     memory: int
     training: bool
-    penalty_weight: float
+    progress: float
 
-    def backward(self, reasoner: Reasoner) -> dict[str, float]:
-        """Add to the gradients; the sums of the losses."""
-        reasoner.train(self.training)
-        reasoner.processor.penalty_weight = self.penalty_weight
-        if len(self.part) == 0:
-            return {}
-        counts = {name: torch.tensor(count) for name, count in self.counts.items()}
-        judged = reasoner.backward(self.batch, self.seed, counts, self.part, self.memory)
-        return {name: each.total.item() for name, each in judged.items()}
+
+def learn(reasoner: Reasoner, share: Share, tell: Tell) -> dict[str, float]:
+    """Set the gradients to those of a share; the sums of the losses."""
+    reasoner.zero_grad(set_to_none=True)
+    if share.batch.size == 0:
+        return {}
+    reasoner.train(share.training)
+    reasoner.processor.progress(share.progress)
+    judged = backward(reasoner, share.batch, share.seed, share.of, share.part, share.memory)
+    return {name: each.total.item() for name, each in judged.items()}
 
 
 class Workers:
-    """Runs a reasoner on several cores: in processes for training, where they can be had, and in threads else.
+    """Runs a network on several cores: in processes where they can be had, and in threads else.
 
-    On a GPU, one is enough.
+    Args:
+        reasoner: The network. It stays where it is: move it first.
+        threads: How many cores; by default all on a CPU. On a GPU, one is enough.
+        share: (rank, world): only every world-th sample, from number `rank` on; other machines have the rest.
+        memory: How many bytes may be spent on what would else be computed twice; no result depends on it.
     """
 
     def __init__(
@@ -60,7 +70,6 @@ class Workers:
         share: tuple[int, int] = (0, 1),
         memory: int = MEMORY,
     ):
-        """`share` (rank, world): only every world-th sample, from number `rank` on; other processes have the rest."""
         device = next(reasoner.parameters()).device
         self.threads = threads or (available_cores() if device.type == "cpu" else 1)
         if device.type == "cpu":
@@ -68,82 +77,100 @@ class Workers:
         self.reasoner = reasoner
         self.memory = memory
         self._rank, self._world = share
-        self._crew: crew.Crew | None = None
         self._in_processes = self.threads > 1 and crew.possible(reasoner)
         if self._in_processes:
-            for parameter, shared in zip(reasoner.parameters(), _shared(reasoner), strict=True):
-                parameter.data = shared
-        self._twins = [reasoner, *(_twin(reasoner) for _ in range(self.threads - 1))]
+            crew.share_weights(reasoner)
+        self._hands: list[Hand] = []
         self._places = _places(reasoner)
         # The same thread for the same work each time: what a thread has freed, another may not get (glibc's arenas).
         self._pools = [
             ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,)) for _ in range(self.threads)
         ]
 
-    def backward(self, batch: Batch, seed: int = 0) -> dict[str, float]:
-        """Set the parameters' gradients to those of the batch's mean losses; return the losses."""
-        if _places(self.reasoner) != self._places:
-            raise ValueError("the network was moved or converted after its workers were made; make others for it")
-        counts = {name: int(count) for name, count in self.reasoner.counts(batch).items()}
-        order = np.argsort(-batch.lengths, kind="stable")[self._rank :: self._world]
-        memory, processor = self.memory // self.threads, self.reasoner.processor
-        shares = [
-            Share(
-                batch, seed, counts, order[k :: self.threads], memory, self.reasoner.training, processor.penalty_weight
-            )
-            for k in range(self.threads)
-        ]
-        found = (self._in_crew if self._in_processes else self._in_threads)(shares)
+    def backward(self, batch: Batch, seed: int = 0, progress: float = 0.0) -> dict[str, float]:
+        """Set the parameters' gradients to those of the batch's mean losses; return the losses.
+
+        `seed` decides all that is drawn, `progress` says which fraction of the training is done.
+        """
+        of = counts(self.reasoner, batch)
+        shares = [(share,) for share in self._shares(batch, of, seed, progress)]
+        hands = self._ready()
+        found = _results([p.submit(h.call, learn, *s) for p, h, s in zip(self._pools, hands, shares, strict=True)])
+        for hand in hands[1:]:
+            for parameter, gradient in zip(self.reasoner.parameters(), hand.gradients(), strict=True):
+                if gradient is not None:
+                    parameter.grad = gradient.clone() if parameter.grad is None else parameter.grad.add_(gradient)
         return {
             name: sum(each[name] for each in found if name in each) / max(1, count)
-            for name, count in counts.items()
+            for name, count in of.items()
             if any(name in each for each in found)
         }
 
+    def _shares(self, batch: Batch, of: Counts, seed: int, progress: float) -> list[Share]:
+        """Each core gets long samples and short ones."""
+        order = np.argsort(-batch.lengths, kind="stable")[self._rank :: self._world]
+        places = [order[k :: self.threads] for k in range(self.threads)]
+        rest = of, seed, self.memory // self.threads, self.reasoner.training, progress
+        return [Share(batch.part(some), Part(some, batch.size), *rest) for some in places]
+
+    def map(
+        self,
+        work: Callable[[Reasoner, Any, Tell], Any],
+        items: Iterable[Any],
+        told: Callable[[float], None] | None = None,
+    ) -> list[Any]:
+        """What `work` makes of each item, in their order; whichever core is free takes the next.
+
+        Work must be a function of a module, for it may be done in another process. It tells what it likes by calling
+        its last argument with a number, and stops there if another core has failed or the user has had enough.
+        """
+        hands, waiting = self._ready(), enumerate(items)
+        found: dict[int, Any] = {}
+        busy: dict[Future[Any], tuple[int, int]] = {}
+
+        def give(hand: int) -> None:
+            for number, item in waiting:
+                busy[self._pools[hand].submit(hands[hand].call, work, item, tell=told)] = number, hand
+                return
+
+        try:
+            for hand in range(len(hands)):
+                give(hand)
+            while busy:
+                for future in wait(busy, return_when=FIRST_COMPLETED).done:
+                    number, hand = busy.pop(future)
+                    found[number] = future.result()
+                    give(hand)
+        except BaseException:
+            self._stop(hands, busy)
+            raise
+        return [found[number] for number in range(len(found))]
+
+    def _stop(self, hands: list[Hand], busy: Iterable[Future[Any]]) -> None:
+        """End what is being done; the next work has other hands."""
+        for hand in hands:
+            hand.stop()
+        for future in busy:
+            with suppress(Stopped, RuntimeError):
+                future.result()
+        self._hands = []
+
     def peak_memory(self) -> int:
         """The most bytes that all processes have had in memory so far."""
-        return peak_memory(self._crew.processes if self._crew else ())
+        return peak_memory([hand.process for hand in self._hands if hand.process])
 
-    def _in_threads(self, shares: list[Share]) -> list[dict[str, float]]:
-        def work(k: int) -> dict[str, float]:
-            self._twins[k].zero_grad(set_to_none=True)
-            return shares[k].backward(self._twins[k])
-
-        found = self._run(work)
-        for ours, *others in zip(*(twin.parameters() for twin in self._twins), strict=True):
-            for other in others:
-                if other.grad is not None:
-                    _add(ours, other.grad)
-        return found
-
-    def _in_crew(self, shares: list[Share]) -> list[dict[str, float]]:
-        if self._crew is None:
-            self._crew = crew.Crew(self.reasoner, self.threads - 1)
-        self._crew.ask(_backward, [(share,) for share in shares[1:]])
-        self.reasoner.zero_grad(set_to_none=True)
-        found = self._pools[0].submit(shares[0].backward, self.reasoner).result()
-        others = self._crew.answers()
-        for k, gradients in enumerate(self._crew.gradients):
-            for index, (parameter, gradient) in enumerate(zip(self.reasoner.parameters(), gradients, strict=True)):
-                if self._crew.has_gradient(k, index):
-                    _add(parameter, gradient)
-        return [found, *others]
-
-    def _run(self, work: Callable[[int], Any]) -> list[Any]:
-        running = [pool.submit(work, k) for k, pool in enumerate(self._pools)]
-        return [each.result() for each in running]
+    def _ready(self) -> list[Hand]:
+        """Those who do the work, this process first. They are made when they are needed."""
+        if _places(self.reasoner) != self._places:
+            raise ValueError("the network was moved or converted after its workers were made; make others for it")
+        if not self._hands:
+            others = crew.forked if self._in_processes else crew.in_threads
+            self._hands = [Here(self.reasoner), *others(self.reasoner, self.threads - 1)]
+        return self._hands
 
 
-def _backward(reasoner: Reasoner, share: Share) -> dict[str, float]:
-    return share.backward(reasoner)
-
-
-def _add(parameter: Tensor, gradient: Tensor) -> None:
-    parameter.grad = gradient.clone() if parameter.grad is None else parameter.grad.add_(gradient)
-
-
-def _shared(reasoner: Reasoner) -> list[Tensor]:
-    return crew.seen_by_all(list(reasoner.parameters()))
+def _results(futures: list[Future[Any]]) -> list[Any]:
+    return [future.result() for future in futures]
 
 
 def _places(reasoner: Reasoner) -> list[int]:
@@ -153,9 +180,3 @@ def _places(reasoner: Reasoner) -> list[int]:
 
 def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _twin(reasoner: Reasoner) -> Reasoner:
-    """A copy that shares the parameters' memory and has gradients of its own."""
-    shared = {id(p): torch.nn.Parameter(p.data) for p in reasoner.parameters()}
-    return copy.deepcopy(reasoner, memo=dict(shared))

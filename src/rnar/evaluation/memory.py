@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rnar.clrs.batch import Batch
 from rnar.clrs.spec import Feature
-from rnar.nn.reasoner import Heads, Reasoner
+from rnar.nn.reasoner import Reasoner
 
 BUDGET = 2_000_000_000  # bytes
 MOST = 32  # samples; more at once are no faster
@@ -18,7 +18,7 @@ def samples_at_once(reasoner: Reasoner, batch: Batch, hints: bool, budget: int) 
     """How many samples of a batch a thread takes at a time, if it has so many bytes: at least one."""
     needed = step_bytes(reasoner, batch.task, batch.nodes)
     if hints:
-        features = heads_of(reasoner, batch.task).spec.hints
+        features = reasoner.heads_of(batch.task).spec.hints
         needed += COPIES * int(batch.lengths.max()) * _stored_bytes(features, batch.nodes)
     return max(1, min(MOST, budget // needed))
 
@@ -28,20 +28,11 @@ def step_bytes(reasoner: Reasoner, task: str, nodes: int) -> int:
 
     Each decoder of pointers holds a tensor of all pairs besides those of the processor.
     """
-    heads = heads_of(reasoner, task)
+    heads = reasoner.heads_of(task)
     features = [*heads.decoded_hints.values(), *heads.spec.outputs.values()]
     pointers = sum(feature.kind in ("pointer", "permutation") for feature in features)
     triples = sum(feature.place == "edge" and feature.kind == "pointer" for feature in features)
     return FLOAT * nodes**2 * ((TENSORS + pointers) * reasoner.processor.size + TRIPLES * triples * nodes)
-
-
-def heads_of(reasoner: Reasoner, task: str) -> Heads:
-    """The part of the network that belongs to the task."""
-    if task not in reasoner.heads:
-        raise ValueError(f"this network has not learned {task}; it knows {', '.join(reasoner.heads)}")
-    heads = reasoner.heads[task]
-    assert isinstance(heads, Heads)
-    return heads
 
 
 def _stored_bytes(features: dict[str, Feature], nodes: int) -> int:

@@ -1,26 +1,36 @@
-"""Aggregators: what a node makes of the messages it is sent. One class each; `AGGREGATORS` has them by name.
+"""Aggregators: what a node makes of the messages it is sent, one class each.
 
-To add one: subclass `Aggregator`, put it into `AGGREGATORS`. Its tests come free.
+To add one, write a subclass of `Aggregator`: its tests come free, for they try all that there are.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
-from rnar.engine.once import once
 from rnar.nn.linear import truncated_normal_
-from rnar.ops.kernels import lstm, max_of_linear, max_over_senders
+from rnar.ops import lstm, max_of_linear, max_over_senders
 
 SILENCE = -1e6  # what an absent edge says to a maximum
 
 
 class Aggregator(nn.Module, ABC):
-    """messages [B, sender, receiver, H] -> [B, receiver, H]"""
+    """What a node makes of its messages: [B, sender, receiver, H] -> [B, receiver, H].
+
+    A subclass says whether the order of the senders matters, and has a `forward`. What it sees of `edges` must be all
+    that counts: a message that is not sent says nothing.
+
+    Args:
+        size: H, how many numbers a message has.
+
+    Shapes:
+        - messages: [B, sender, receiver, H], the message of each node to each node
+        - edges: bool [B, sender, receiver], which of them are sent; None: all
+        - output: [B, receiver, H]
+    """
 
     ordered: bool
     """Does the order of the senders matter?"""
@@ -31,13 +41,21 @@ class Aggregator(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
-        """`edges` [B, sender, receiver] says which messages are sent; None: all. `rng` is for those that draw."""
+        """Aggregate messages. `rng` is for those that draw: the same numbers come from it if a step is repeated."""
+
+    def prepare(self, last: nn.Linear) -> tuple[Tensor, Tensor]:
+        """What `after` needs of the linear map before it, made once a batch: W and b."""
+        return last.weight, last.bias
 
     def after(
-        self, linear: nn.Linear, x: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None
+        self,
+        prepared: tuple[Tensor, Tensor],
+        x: Tensor,
+        edges: Tensor | None = None,
+        rng: torch.Generator | None = None,
     ) -> Tensor:
         """Aggregate the messages W x + b; an aggregator that begins with a linear map may do both at once."""
-        return self(linear(x), edges, rng)
+        return self(nn.functional.linear(x, *prepared), edges, rng)
 
 
 class Max(Aggregator):
@@ -51,11 +69,16 @@ class Max(Aggregator):
         return max_over_senders(messages)
 
     def after(
-        self, linear: nn.Linear, x: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None
+        self,
+        prepared: tuple[Tensor, Tensor],
+        x: Tensor,
+        edges: Tensor | None = None,
+        rng: torch.Generator | None = None,
     ) -> Tensor:
         if edges is not None:
-            return super().after(linear, x, edges, rng)
-        return max_of_linear(x, linear.weight) + linear.bias  # b is the same for all senders
+            return super().after(prepared, x, edges, rng)
+        weight, bias = prepared
+        return max_of_linear(x, weight) + bias  # b is the same for all senders
 
 
 class Sum(Aggregator):
@@ -105,14 +128,18 @@ class Recurrent(Aggregator):
     def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
         return self._read(messages, self.from_message, self.bias, edges)
 
-    def after(
-        self, linear: nn.Linear, x: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None
-    ) -> Tensor:
-        weight, bias = once(("after", id(self), id(linear)), lambda: self._composed(linear))
-        return self._read(x, weight, bias, edges)
+    def prepare(self, last: nn.Linear) -> tuple[Tensor, Tensor]:
+        """W_x after the map: it reads what that reads."""
+        return self.from_message @ last.weight, self.from_message @ last.bias + self.bias
 
-    def _composed(self, linear: nn.Linear) -> tuple[Tensor, Tensor]:
-        return self.from_message @ linear.weight, self.from_message @ linear.bias + self.bias
+    def after(
+        self,
+        prepared: tuple[Tensor, Tensor],
+        x: Tensor,
+        edges: Tensor | None = None,
+        rng: torch.Generator | None = None,
+    ) -> Tensor:
+        return self._read(x, *prepared, edges)
 
     def _read(self, x: Tensor, weight: Tensor, bias: Tensor, edges: Tensor | None) -> Tensor:
         if edges is None:
@@ -221,29 +248,16 @@ class Janossy(Aggregator):
         each = [self.inner(messages[:, order], None if edges is None else edges[:, order]) for order in orders]
         return torch.stack(each).mean(dim=0)
 
+    def prepare(self, last: nn.Linear) -> tuple[Tensor, Tensor]:
+        return self.inner.prepare(last)
+
     def after(
-        self, linear: nn.Linear, x: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None
+        self,
+        prepared: tuple[Tensor, Tensor],
+        x: Tensor,
+        edges: Tensor | None = None,
+        rng: torch.Generator | None = None,
     ) -> Tensor:
         orders = [order.to(x.device) for order in self.orders(x.shape[1], rng)]
-        each = [self.inner.after(linear, x[:, o], None if edges is None else edges[:, o]) for o in orders]
+        each = [self.inner.after(prepared, x[:, o], None if edges is None else edges[:, o]) for o in orders]
         return torch.stack(each).mean(dim=0)
-
-
-AGGREGATORS: dict[str, Callable[[int], Aggregator]] = {
-    "max": Max,
-    "sum": Sum,
-    "mean": Mean,
-    "lstm": LSTM,
-    "gru": GRU,
-    "binary-gru": BinaryGRU,
-    "janossy-1": lambda size: Janossy(LSTM(size), 1),
-    "janossy-2": lambda size: Janossy(LSTM(size), 2),
-    "janossy-3": lambda size: Janossy(LSTM(size), 3),
-}
-
-
-def aggregator(name: str, size: int) -> Aggregator:
-    """The aggregator of that name, for messages of `size` numbers."""
-    if name not in AGGREGATORS:
-        raise ValueError(f"no aggregator {name!r}; choose from {', '.join(AGGREGATORS)}")
-    return AGGREGATORS[name](size)

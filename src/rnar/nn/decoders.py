@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,22 +10,21 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature
-from rnar.engine.once import once
 from rnar.nn.kinds import DECODING_STEPS, Ring, log_sinkhorn
-from rnar.nn.linear import Encoded, Linear, Rectified, side_by_side
-from rnar.ops.kernels import max_dot, max_dot_rectified, max_dot_triples, max_over_senders
+from rnar.nn.linear import Linear, OfChannels, Rectified, SideBySide
+from rnar.ops import max_dot, max_dot_rectified, max_dot_triples, max_over_senders
 
 Logits = Tensor | Ring
 
 
 @dataclass
 class View:
-    """What decoders see of a step."""
+    """What decoders see of a step, of B samples with N nodes."""
 
     nodes: Tensor
     """[B, N, node_width]"""
-    encoded: Encoded
-    """the encoded features of pairs, [B, N, N, H] not yet computed"""
+    channels: Tensor
+    """[B, N, N, C]: what is known of pairs; decoders make of it what they need"""
     edges: Tensor | Rectified | None
     """[B, N, N, edge_width]: what the processor made of pairs"""
     whole: Tensor
@@ -34,9 +32,8 @@ class View:
 
     def part(self, some: slice) -> View:
         """Of some samples."""
-        encoded = self.encoded._replace(channels=self.encoded.channels[some])
         edges = None if self.edges is None else self.edges[some]
-        return View(self.nodes[some], encoded, edges, self.whole[some])
+        return View(self.nodes[some], self.channels[some], edges, self.whole[some])
 
     @cached_property
     def best(self) -> Tensor:
@@ -44,29 +41,30 @@ class View:
         return max_over_senders(self.nodes[:, :, None]).squeeze(1)
 
 
-class Pairs(NamedTuple):
-    """What a linear map makes of pairs, in parts and not yet computed: channels W + rest + V edges, [B, N, N, O]."""
+class PairMap(NamedTuple):
+    """A linear map of a pair's encoded features and of what the processor made of it: c W + rest + V e."""
 
-    channels: Tensor
-    """[B, N, N, C]"""
-    weight: Tensor
-    """[C, O]"""
-    rest: Tensor
-    """[O]"""
-    edges: Tensor | Rectified | None
-    """[B, N, N, E]: what the processor made"""
+    of_channels: OfChannels
+    """[C, O]: the encoding of channels, and this map after it"""
     layer: Tensor
-    """[O, E]"""
+    """V [O, edge_width]"""
 
-    def total(self) -> Tensor:
-        of_channels = nn.functional.linear(self.channels, self.weight.T, self.rest)
-        if self.edges is None:
+    @staticmethod
+    def of(linear: nn.Linear, pairs: OfChannels, size: int) -> PairMap:
+        """Of a map that reads `size` encoded features and then what the processor made."""
+        return PairMap(pairs.then([linear], size), linear.weight[:, size:].contiguous())
+
+    def __call__(self, view: View) -> Tensor:
+        """[B, N, N, O]"""
+        of_channels = self.of_channels(view.channels)
+        if view.edges is None:
             return of_channels
-        return of_channels + (self.edges.computed if isinstance(self.edges, Rectified) else self.edges) @ self.layer.T
+        edges = view.edges.computed if isinstance(view.edges, Rectified) else view.edges
+        return of_channels + edges @ self.layer.T
 
 
 class Decoder(nn.Module, ABC):
-    """The maps of one feature. `read` gets what they give, in their order, and returns the logits."""
+    """The maps of one feature. `read` gets what those of nodes give, and those of edges, and returns the logits."""
 
     def __init__(self, nodes: list[Linear], edges: list[Linear]):
         super().__init__()
@@ -78,7 +76,7 @@ class Decoder(nn.Module, ABC):
         return list(self.of_nodes), list(self.of_edges)
 
     @abstractmethod
-    def read(self, view: View, nodes: list[Tensor], edges: list[Pairs], noise: Tensor | None) -> Logits: ...
+    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Logits: ...
 
 
 class OfNodes(Decoder):
@@ -88,7 +86,7 @@ class OfNodes(Decoder):
         super().__init__([Linear(widths.node, feature.classes or 1)], [])
         self.squeeze = feature.kind != "categorical"
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[Pairs], noise: Tensor | None) -> Tensor:
+    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
         return nodes[0].squeeze(-1) if self.squeeze else nodes[0]
 
 
@@ -101,16 +99,15 @@ class NodePointer(Decoder):
         )
         self.last = Linear(widths.size, 1)
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[Pairs], noise: Tensor | None) -> Tensor:
-        (pairs,) = edges
-        first, second, last = nodes[0], nodes[1] + pairs.rest, self.last.weight[0]
-        channels, weight, made = pairs.channels, pairs.weight, pairs.edges
+    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
+        ((weight, rest), layer), channels, made = edges[0], view.channels, view.edges
+        first, second, last = nodes[0], nodes[1] + rest, self.last.weight[0]
         if isinstance(made, Rectified):
             logits = max_dot_rectified(
-                first, second, made.channels, made.weight, made.bias, pairs.layer, channels, weight, last
+                first, second, made.channels, made.weight, made.bias, layer, channels, weight, last
             )
         elif made is not None:
-            logits = max_dot(first, second, made @ pairs.layer.T, channels, weight, last)
+            logits = max_dot(first, second, made @ layer.T, channels, weight, last)
         else:
             logits = max_dot(first, second, channels @ weight, channels[..., :0], weight[:0], last)
         return logits + self.last.bias
@@ -122,8 +119,8 @@ class PointerFromEdges(Decoder):
     def __init__(self, widths: Widths):
         super().__init__([], [Linear(widths.edge, 1)])
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[Pairs], noise: Tensor | None) -> Tensor:
-        return edges[0].total().squeeze(-1)
+    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
+        return edges[0](view).squeeze(-1)
 
 
 class PermutationDecoder(Decoder):
@@ -137,7 +134,7 @@ class PermutationDecoder(Decoder):
         nodes, edges = self.pointer.maps()
         return [*nodes, *self.of_nodes], edges
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[Pairs], noise: Tensor | None) -> Ring:
+    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Ring:
         pointers = self.pointer.read(view, nodes[:-1], edges, None)
         assert isinstance(pointers, Tensor)
         return Ring(log_sinkhorn(pointers, DECODING_STEPS, noise), nodes[-1].squeeze(-1))
@@ -151,8 +148,8 @@ class OfEdges(Decoder):
         super().__init__([Linear(widths.node, outputs), Linear(widths.node, outputs)], [Linear(widths.edge, outputs)])
         self.squeeze = feature.kind != "categorical"
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[Pairs], noise: Tensor | None) -> Tensor:
-        logits = nodes[0][:, :, None] + nodes[1][:, None] + edges[0].total()
+    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
+        logits = nodes[0][:, :, None] + nodes[1][:, None] + edges[0](view)
         return logits.squeeze(-1) if self.squeeze else logits
 
 
@@ -163,8 +160,8 @@ class EdgePointer(Decoder):
         super().__init__([Linear(widths.node, widths.size) for _ in range(3)], [Linear(widths.edge, widths.size)])
         self.last = Linear(widths.size, 1)
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[Pairs], noise: Tensor | None) -> Tensor:
-        pairs = nodes[0][:, :, None] + nodes[1][:, None] + edges[0].total()
+    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
+        pairs = nodes[0][:, :, None] + nodes[1][:, None] + edges[0](view)
         return max_dot_triples(pairs, nodes[2], self.last.weight[0]) + self.last.bias
 
 
@@ -177,7 +174,7 @@ class OfWhole(Decoder):
         self.from_whole = Linear(widths.size, feature.classes or 1)
         self.squeeze = feature.kind != "categorical"
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[Pairs], noise: Tensor | None) -> Tensor:
+    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
         logits = self.from_nodes(view.best) + self.from_whole(view.whole)
         return logits.squeeze(-1) if self.squeeze else logits
 
@@ -203,6 +200,13 @@ def decoder_of(feature: Feature, widths: Widths, pointers_from_edges: bool) -> D
     return PermutationDecoder(pointer, widths) if feature.kind == "permutation" else pointer
 
 
+class Prepared(NamedTuple):
+    """The maps of all decoders, laid together once a batch."""
+
+    nodes: SideBySide | None
+    edges: list[PairMap]
+
+
 class Decoders(nn.Module):
     """The decoders of some features of one task."""
 
@@ -213,32 +217,26 @@ class Decoders(nn.Module):
 
     @property
     def reads_pairs(self) -> bool:
-        return any(decoder.maps()[1] for decoder in self.each.children())  # type: ignore[operator]
+        return any(decoder.maps()[1] for decoder in self._decoders())
 
-    def forward(self, view: View, noise: Tensor | None = None) -> dict[str, Logits]:
+    def prepare(self, pairs: OfChannels) -> Prepared:
+        """What is the same at every step of a batch; `pairs` encodes the channels of pairs."""
+        of_nodes = [linear for decoder in self._decoders() for linear in decoder.maps()[0]]
+        of_edges = [linear for decoder in self._decoders() for linear in decoder.maps()[1]]
+        return Prepared(
+            SideBySide.of(of_nodes) if of_nodes else None,
+            [PairMap.of(linear, pairs, self.size) for linear in of_edges],
+        )
+
+    def forward(self, view: View, prepared: Prepared, noise: Tensor | None = None) -> dict[str, Logits]:
         """`noise` [B, N, N], uniform in [0, 1), is for permutations in training."""
-        decoders: dict[str, Any] = dict(self.each.items())
-        maps = {name: decoder.maps() for name, decoder in decoders.items()}
-        of_nodes = iter(self._of_nodes(view, [linear for nodes, _ in maps.values() for linear in nodes]))
-        of_edges = iter(self._of_edges(view, [linear for _, edges in maps.values() for linear in edges]))
+        of_nodes = iter(prepared.nodes(view.nodes) if prepared.nodes else [])
+        of_edges = iter(prepared.edges)
         found = {}
-        for name, (nodes, edges) in maps.items():
-            given = [next(of_nodes) for _ in nodes], [next(of_edges) for _ in edges]
-            found[name] = decoders[name].read(view, *given, noise)
+        for name, decoder in zip(self.each, self._decoders(), strict=True):
+            nodes, edges = decoder.maps()
+            found[name] = decoder.read(view, [next(of_nodes) for _ in nodes], [next(of_edges) for _ in edges], noise)
         return found
 
-    def _of_nodes(self, view: View, maps: list[nn.Linear]) -> Sequence[Tensor]:
-        return side_by_side(view.nodes, maps) if maps else []
-
-    def _of_edges(self, view: View, maps: list[nn.Linear]) -> list[Pairs]:
-        """Each map of the encoded features and of what the processor made of pairs."""
-        if not maps:
-            return []
-        found = []
-        for linear in maps:
-            of_channels, rest = view.encoded.composed_with([linear], self.size)
-            (layer,) = once(
-                ("of edges", id(linear)), lambda linear=linear: (linear.weight[:, self.size :].contiguous(),)
-            )
-            found.append(Pairs(view.encoded.channels, of_channels, rest, view.edges, layer))
-        return found
+    def _decoders(self) -> list[Any]:
+        return list(self.each.children())

@@ -10,23 +10,28 @@ import torch
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature, Place
-from rnar.engine.once import once
-from rnar.nn.linear import Encoded, Linear
+from rnar.nn.linear import Linear, OfChannels
+
+PLACES: tuple[Place, ...] = ("node", "edge", "graph")
 
 
 class Graph(NamedTuple):
-    """What a processor sees at one step."""
+    """What a processor sees of B samples with N nodes at one step: features of H numbers."""
 
     nodes: Tensor
-    """[B, N, H]"""
-    edges: Encoded
-    """[B, N, N, H], not yet computed"""
+    """[B, N, H]: the encoded features of each node"""
+    channels: Tensor
+    """[B, N, N, C]: what is known of each pair (i, j); its encoded features are `pairs(channels)`, [B, N, N, H]"""
+    pairs: OfChannels
+    """the map from channels to features"""
     whole: Tensor
-    """[B, H]"""
+    """[B, H]: the encoded features of the graph"""
     adjacency: Tensor | None
     """bool [B, N, N], symmetric, with self-loops; None where no processor looks at it"""
     pairs_wanted: bool = True
     """Does any decoder look at pairs? If not, what a processor would make for them alone need not be made."""
+    prepared: Any = None
+    """what `Processor.prepare` returned: the same at every step of a batch"""
 
 
 class Encoders(nn.Module):
@@ -42,17 +47,24 @@ class Encoders(nn.Module):
             deviation = 1 / math.sqrt(size) if xavier_on_scalars and feature.kind == "scalar" else None
             self.maps[name] = nn.ModuleList(Linear(width, size, deviation) for width in widths(feature))
 
-    def forward(self, wide: dict[str, Tensor]) -> dict[Place, Encoded]:
-        """The channels of each place, side by side, and the map from them."""
-        found = {}
-        for place in ("node", "edge", "graph"):
-            names = [name for name, feature in self.features.items() if read_at(feature) == place]
-            if names:
-                maps: list[Any] = [linear for name in names for linear in self.maps[name].children()]
-                read = torch.cat([channels(self.features[name], wide[name]) for name in names], dim=-1)
-                weight, bias = once((id(self), place), lambda maps=maps: _summed(maps))
-                found[place] = Encoded(read.to(weight.dtype), weight, bias)
-        return found
+    def prepare(self) -> dict[Place, OfChannels]:
+        """The map of each place from all its channels: the sum of its features' maps."""
+        return {place: self._summed(names) for place in PLACES if (names := self._at(place))}
+
+    def forward(self, wide: dict[str, Tensor]) -> dict[Place, Tensor]:
+        """The channels of each place, side by side: [B, N, C], [B, N, N, C] or [B, C]."""
+        return {
+            place: torch.cat([channels(self.features[name], wide[name]) for name in names], dim=-1)
+            for place in PLACES
+            if (names := self._at(place))
+        }
+
+    def _at(self, place: Place) -> list[str]:
+        return [name for name, feature in self.features.items() if read_at(feature) == place]
+
+    def _summed(self, names: list[str]) -> OfChannels:
+        maps: list[Any] = [linear for name in names for linear in self.maps[name].children()]
+        return OfChannels(torch.cat([m.weight.T for m in maps]), reduce(torch.add, [m.bias for m in maps]))
 
     def adjacency(self, wide: dict[str, Tensor]) -> Tensor | None:
         """Which pairs are joined by a pointer or an edge mask, in either direction: bool [B, N, N]."""
@@ -66,12 +78,6 @@ class Encoders(nn.Module):
                 continue
             joined = pairs if joined is None else joined | pairs
         return joined
-
-
-def _summed(maps: list[nn.Linear]) -> tuple[Tensor, Tensor]:
-    """The sum of several maps as one of their inputs side by side."""
-    biases: list[Tensor] = [linear.bias for linear in maps]
-    return torch.cat([linear.weight.T for linear in maps]), reduce(torch.add, biases)
 
 
 def read_at(feature: Feature) -> Place:

@@ -1,4 +1,4 @@
-"""What each kind of feature does: how it is widened, relaxed, decided, and judged. One class each.
+"""What each kind of feature does: how it is widened, relaxed, decided, and what it costs. One class each.
 
 A kind works on three forms of a feature:
 
@@ -12,8 +12,10 @@ Shapes are those of a batch at one or more steps, [..., *place]; a wide pointer,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -37,40 +39,46 @@ class Judged(NamedTuple):
 
 
 class Kind(ABC):
-    """The interface."""
+    """The interface. The losses of a kind have names, which are added to the feature's; of most it is one, unnamed."""
 
     @abstractmethod
     def widen(self, stored: Tensor, nodes: int) -> Tensor: ...
 
     @abstractmethod
-    def relax(self, logits: Tensor) -> Tensor:
+    def relax(self, logits: Any) -> Tensor:
         """The wide form that the logits suggest; gradients flow through it."""
 
     @abstractmethod
-    def decide(self, logits: Tensor) -> Tensor:
+    def decide(self, logits: Any) -> Tensor:
         """The stored form that the logits suggest."""
 
-    def judged(self, stored: Tensor) -> Tensor:
-        """Which entries are judged."""
-        return torch.ones_like(stored, dtype=torch.bool)
+    @abstractmethod
+    def losses(self, logits: Any, stored: Tensor) -> dict[str, Judged]:
+        """By what is added to the feature's name: the summed losses, and over how many entries."""
+
+    def counts(self, stored: np.ndarray) -> dict[str, int]:
+        """The same numbers of entries, without any logits."""
+        return {"": int((stored >= 0).sum())}
+
+
+class Elementwise(Kind):
+    """A kind whose entries are judged one by one, but for those that are stored as less than 0."""
 
     @abstractmethod
     def element_loss(self, logits: Tensor, stored: Tensor) -> Tensor:
         """The loss of each entry, whether it is judged or not."""
 
-    def loss(self, logits: Tensor, stored: Tensor) -> Judged:
-        """The summed loss, and over how many entries."""
+    def losses(self, logits: Tensor, stored: Tensor) -> dict[str, Judged]:
         judged = self.judged(stored)
-        return Judged(torch.where(judged, self.element_loss(logits, stored), 0.0).sum(), judged.sum())
+        return {"": Judged(torch.where(judged, self.element_loss(logits, stored), 0.0).sum(), judged.sum())}
 
-    def score(self, decided: Tensor, stored: Tensor) -> Tensor:
-        """How good decisions are: the share of judged entries that are right, pooled over everything."""
-        judged = stored >= 0
-        return ((decided == stored) & judged).sum() / judged.sum()
+    def judged(self, stored: Tensor) -> Tensor:
+        """Which entries count."""
+        return stored >= 0
 
 
-class Scalar(Kind):
-    """A number. Scored by its mean squared error: less is better."""
+class Scalar(Elementwise):
+    """A number."""
 
     def widen(self, stored: Tensor, nodes: int) -> Tensor:
         return stored.float()
@@ -81,15 +89,18 @@ class Scalar(Kind):
     def decide(self, logits: Tensor) -> Tensor:
         return logits.detach()
 
+    def judged(self, stored: Tensor) -> Tensor:
+        return torch.ones_like(stored, dtype=torch.bool)
+
+    def counts(self, stored: np.ndarray) -> dict[str, int]:
+        return {"": stored.size}
+
     def element_loss(self, logits: Tensor, stored: Tensor) -> Tensor:
         return (logits - stored) ** 2
 
-    def score(self, decided: Tensor, stored: Tensor) -> Tensor:
-        return ((decided - stored) ** 2).mean()
 
-
-class Mask(Kind):
-    """Yes or no. Scored by F1 of "yes" over everything; precision or recall of nothing is 1."""
+class Mask(Elementwise):
+    """Yes or no."""
 
     def widen(self, stored: Tensor, nodes: int) -> Tensor:
         return stored.float()
@@ -100,21 +111,11 @@ class Mask(Kind):
     def decide(self, logits: Tensor) -> Tensor:
         return (logits > 0).to(torch.int8)
 
-    def judged(self, stored: Tensor) -> Tensor:
-        return stored >= 0
-
     def element_loss(self, logits: Tensor, stored: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(logits, stored.to(logits.dtype), reduction="none")
 
-    def score(self, decided: Tensor, stored: Tensor) -> Tensor:
-        hit = ((decided == 1) & (stored == 1)).sum().float()
-        said, true = ((decided == 1) & (stored >= 0)).sum(), (stored == 1).sum()
-        precision = torch.where(said > 0, hit / said, 1.0)
-        recall = torch.where(true > 0, hit / true, 1.0)
-        return torch.where(precision + recall > 0, 2 * precision * recall / (precision + recall), 0.0)
 
-
-class OneOf(Kind):
+class OneOf(Elementwise):
     """One of several: the node that is marked (mask_one), a class (categorical), the node pointed at (pointer)."""
 
     def __init__(self, classes: int | None):
@@ -134,9 +135,6 @@ class OneOf(Kind):
     def decide(self, logits: Tensor) -> Tensor:
         return logits.argmax(dim=-1)
 
-    def judged(self, stored: Tensor) -> Tensor:
-        return stored >= 0
-
     def element_loss(self, logits: Tensor, stored: Tensor) -> Tensor:
         chosen = logits.gather(-1, stored.clamp(min=0).long()[..., None])[..., 0]
         return torch.logsumexp(logits, dim=-1) - chosen
@@ -151,36 +149,40 @@ class Ring(NamedTuple):
     """[..., n]"""
 
 
-def kind_of(feature: Feature) -> Kind:
-    """The kind that a feature is of. (A permutation is never fed back; `Permutation` has a loss of two parts.)"""
-    if feature.kind in ("mask_one", "pointer"):
-        return OneOf(None)
-    if feature.kind == "categorical":
-        return OneOf(feature.classes)
-    return {"scalar": Scalar(), "mask": Mask()}[feature.kind]
-
-
-class Permutation:
+class Permutation(Kind):
     """An order of all nodes: pointers in a ring, from the first to the last too, and which is the first."""
 
-    @staticmethod
-    def loss(logits: Ring, stored: Tensor) -> dict[str, Judged]:
-        ring, first = to_ring(stored)
-        pointed = logits.pointers.gather(-1, ring[..., None])[..., 0]
-        return {
-            "": Judged(-pointed.sum(), torch.tensor(pointed.numel(), device=pointed.device)),
-            "_first": OneOf(None).loss(logits.first, first),
-        }
+    def widen(self, stored: Tensor, nodes: int) -> Tensor:
+        return F.one_hot(stored.long(), nodes).float()
 
-    @staticmethod
-    def decide(logits: Ring) -> Tensor:
+    def relax(self, logits: Ring) -> Tensor:
+        return logits.pointers.exp()
+
+    def decide(self, logits: Ring) -> Tensor:
         ring = log_sinkhorn(logits.pointers, DECIDING_STEPS).argmax(dim=-1)
         here = torch.arange(ring.shape[-1], device=ring.device)
         return torch.where(here == logits.first.argmax(dim=-1)[..., None], here, ring)
 
-    @staticmethod
-    def score(decided: Tensor, stored: Tensor) -> Tensor:
-        return (decided == stored).float().mean()
+    def losses(self, logits: Ring, stored: Tensor) -> dict[str, Judged]:
+        ring, first = to_ring(stored)
+        pointed = logits.pointers.gather(-1, ring[..., None])[..., 0]
+        return {
+            "": Judged(-pointed.sum(), torch.tensor(pointed.numel(), device=pointed.device)),
+            "_first": OneOf(None).losses(logits.first, first)[""],
+        }
+
+    def counts(self, stored: np.ndarray) -> dict[str, int]:
+        return {"": stored.size, "_first": stored.size // stored.shape[-1]}
+
+
+@cache
+def kind_of(feature: Feature) -> Kind:
+    """The kind that a feature is of."""
+    if feature.kind in ("mask_one", "pointer"):
+        return OneOf(None)
+    if feature.kind == "categorical":
+        return OneOf(feature.classes)
+    return {"scalar": Scalar, "mask": Mask, "permutation": Permutation}[feature.kind]()
 
 
 def to_ring(pred: Tensor) -> tuple[Tensor, Tensor]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from rnar.engine.once import once
-from rnar.ops.kernels import linear_relu
+from rnar.ops import linear_relu
 
 
 class Linear(nn.Linear):
@@ -31,54 +30,55 @@ def truncated_normal_(tensor: Tensor, deviation: float) -> None:
     nn.init.trunc_normal_(tensor, std=deviation, a=-2 * deviation, b=2 * deviation)
 
 
-def side_by_side(x: Tensor, linears: Sequence[nn.Linear]) -> tuple[Tensor, ...]:
-    """Several maps of one input as a single matrix product; the results share their memory."""
-    weight, bias = once(("side by side", *map(id, linears)), lambda: _laid(linears))
-    return nn.functional.linear(x, weight, bias).split([linear.out_features for linear in linears], dim=-1)
+class SideBySide(NamedTuple):
+    """Several maps of one input as a single matrix product."""
+
+    weight: Tensor
+    """[all outputs, inputs]"""
+    bias: Tensor
+    """[all outputs]"""
+    widths: tuple[int, ...]
+    """the outputs of each"""
+
+    @staticmethod
+    def of(linears: Sequence[nn.Linear]) -> SideBySide:
+        return SideBySide(*stacked(linears), tuple(linear.out_features for linear in linears))
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, ...]:
+        """What each map makes of x; the results share their memory."""
+        return nn.functional.linear(x, self.weight, self.bias).split(self.widths, dim=-1)
 
 
-def _laid(linears: Sequence[nn.Linear], inputs: int | None = None) -> tuple[Tensor, Tensor]:
+def stacked(linears: Sequence[nn.Linear], inputs: int | None = None) -> tuple[Tensor, Tensor]:
     """The weights and biases of several maps, one below the other; only of the first `inputs`, if given."""
     biases: list[Tensor] = [linear.bias for linear in linears]
     return torch.cat([linear.weight[:, :inputs] for linear in linears]), torch.cat(biases)
 
 
-class Encoded(NamedTuple):
-    """A feature of each pair of nodes that is linear in a few channels, and not yet computed: channels W + b.
+class OfChannels(NamedTuple):
+    """A linear map from a few channels: y = c W + b. What follows it can be put into it, once for all."""
 
-    A linear map of a linear map is one linear map: to send the feature through a layer costs (channels x outputs) a
-    pair, and not (size x outputs) after (channels x size).
-    """
-
-    channels: Tensor
-    """[B, N, N, C]"""
     weight: Tensor
     """[C, H]"""
     bias: Tensor
     """[H]"""
 
-    def composed(self, weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
-        """The map y = W e + b of this feature e as one of its channels: [C, O] and [O]."""
-        return (weight @ self.weight.T).T, weight @ self.bias + bias
+    def then(self, linears: Sequence[nn.Linear], inputs: int | None = None) -> OfChannels:
+        """These maps after this one, side by side; of the first `inputs` of theirs, if given.
 
-    def composed_with(self, linears: Sequence[nn.Linear], inputs: int | None = None) -> tuple[Tensor, ...]:
-        """`composed`, of several maps side by side, or their first `inputs`; at all steps the same."""
-        key = ("composed", inputs, *map(id, linears))
-        return once(key, lambda: self.composed(*_laid(linears, inputs)))
+        A linear map of a linear map is one linear map: to send a feature of pairs through a layer costs (channels x
+        outputs) a pair, and not (size x outputs) after (channels x size).
+        """
+        weight, bias = stacked(linears, inputs)
+        return OfChannels((weight @ self.weight.T).T, weight @ self.bias + bias)
 
-    def through(self, weight: Tensor, bias: Tensor) -> Tensor:
-        """y = W e + b: [B, N, N, O]"""
-        of_channels, rest = self.composed(weight, bias)
-        return nn.functional.linear(self.channels, of_channels.T, rest)
+    def beside(self, other: OfChannels) -> OfChannels:
+        """The sum of both, of their channels side by side."""
+        return OfChannels(torch.cat([self.weight, other.weight]), self.bias + other.bias)
 
-    def computed(self) -> Tensor:
-        """The feature itself."""
-        return nn.functional.linear(self.channels, self.weight.T, self.bias)
-
-    def beside(self, other: Encoded, key: Hashable) -> Encoded:
-        """The sum of both features; their maps, which `key` stands for, are the same at all steps."""
-        weight, bias = once(key, lambda: (torch.cat([self.weight, other.weight]), self.bias + other.bias))
-        return Encoded(torch.cat([self.channels, other.channels], dim=-1), weight, bias)
+    def __call__(self, channels: Tensor) -> Tensor:
+        """[..., C] -> [..., H]"""
+        return nn.functional.linear(channels, self.weight.T, self.bias)
 
 
 class Rectified:

@@ -1,21 +1,20 @@
-"""The reasoner: encode, process, decode, feed back, T times."""
+"""The reasoner: encodes, processes and decodes one step. How steps follow each other is the engine's matter."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rnar.clrs.batch import Batch
-from rnar.clrs.spec import Feature, Spec
-from rnar.engine.unroll import Context, Tensors, Unrolled, unroll, unroll_backward
-from rnar.nn.decoders import Decoders, Logits, Widths
-from rnar.nn.encoders import Encoders
-from rnar.nn.kinds import Judged, Permutation, Ring, kind_of
-from rnar.nn.processors.processor import Processor
+from rnar.clrs.spec import Place, Spec
+from rnar.nn import decoders
+from rnar.nn.decoders import Decoders, Logits, View, Widths
+from rnar.nn.encoders import Encoders, Graph
+from rnar.nn.kinds import kind_of
+from rnar.nn.linear import OfChannels
+from rnar.nn.processors.processor import Processor, State
 
 HintSource = Literal["network", "truth", "nothing"]
 HintMode = Literal["encoded and decoded", "decoded", "none"]
@@ -34,13 +33,36 @@ class Feeding:
     """When a network is tried: what is fed after the first step; "truth" and "nothing" tell how it depends on hints."""
 
 
-class Prediction(NamedTuple):
-    """What the network says, in the batch's own order."""
+class Prepared(NamedTuple):
+    """What is the same at every step of B samples: their encoded inputs, and weights that are put together once."""
 
-    outputs: dict[str, Logits]
-    """[B, ...]"""
+    nodes: Tensor
+    """[B, N, H]: the encoded inputs of nodes"""
+    whole: Tensor
+    """[B, H]: the encoded inputs of the graph"""
+    channels: Tensor
+    """[B, N, N, C]: the inputs of pairs"""
+    pairs: OfChannels
+    """the map from the channels of pairs, first inputs and then hints, to H features"""
+    adjacency: Tensor | None
+    """bool [B, N, N]: which nodes inputs join; None where no processor looks at it"""
+    hints: dict[Place, OfChannels]
+    """the maps from the channels of hints"""
+    processor: Any
+    decode_hints: decoders.Prepared
+    decode_outputs: decoders.Prepared
+
+
+class Moment(NamedTuple):
+    """What one step gives."""
+
+    state: State
     hints: dict[str, Tensor]
-    """[T-1, B, ...]: of the hints at steps 1 to T-1; zero after a sample's own length. Empty if not asked for."""
+    """the logits of the next hints, [B, ...]"""
+    outputs: dict[str, Logits]
+    """the logits of those samples that end here"""
+    losses: dict[str, Tensor]
+    """the processor's own, [B]"""
 
 
 class Heads(nn.Module):
@@ -62,7 +84,17 @@ class Heads(nn.Module):
 
 
 class Reasoner(nn.Module):
-    """A network that learns to execute one task, or several that share its processor."""
+    """A network that learns to execute one task, or several that share its processor.
+
+    `prepare` encodes the inputs of a batch, `forward` takes one step. `rnar.engine` does all of them: it predicts
+    (`predict`), and differentiates (`backward`).
+
+    Args:
+        specs: The features of each task, by its name.
+        processor: What turns a state into the next one.
+        feeding: How hints are used.
+        xavier_on_scalars: Do hints that are numbers begin with small weights?
+    """
 
     def __init__(
         self,
@@ -74,163 +106,102 @@ class Reasoner(nn.Module):
         super().__init__()
         self.processor = processor
         self.feeding = feeding = feeding or Feeding()
-        self.heads = nn.ModuleDict({t: Heads(s, processor, feeding, xavier_on_scalars) for t, s in specs.items()})
+        self.heads = nn.ModuleDict({_key(t): Heads(s, processor, feeding, xavier_on_scalars) for t, s in specs.items()})
 
-    def forward(self, batch: Batch, hints: bool = False, through_padding: bool = False, seed: int = 0) -> Prediction:
-        """Predict the outputs, and the hints if asked for. No truth is used but the first hint and the lengths.
+    @property
+    def tasks(self) -> list[str]:
+        """What it has learned, or is to learn."""
+        return [key.replace("/", ".") for key in self.heads]
 
-        `through_padding`: go on predicting hints to the end of the batch, where samples have ended long since. `seed`
-        is for aggregators that draw.
-        """
-        data = self.tensors(batch)
-        run = unroll(self._context(batch.task, data, seed), keep_hints=hints)
-        outputs, steps = run.outputs, run.hints
-        if through_padding:
-            steps = unroll(self._context(batch.task, data, seed, max(data.lengths)), keep_hints=True).hints
-        back = torch.argsort(data.order)
-        return Prediction(
-            {name: Ring(*(x[back] for x in o)) if isinstance(o, Ring) else o[back] for name, o in outputs.items()},
-            {name: _padded([step[name] for step in steps], back) for name in (steps[0] if steps else {})},
-        )
-
-    def losses(self, batch: Batch, seed: int = 0) -> dict[str, Judged]:
-        """The loss of each output and hint, before it is averaged. `seed` decides all that is drawn."""
-        data = self.tensors(batch)
-        run = unroll(self._context(batch.task, data, seed), keep_hints=True)
-        return self._judge(batch.task, data, run)
-
-    def backward(
-        self,
-        batch: Batch,
-        seed: int = 0,
-        counts: dict[str, Tensor] | None = None,
-        part: np.ndarray | None = None,
-        memory: int = 0,
-    ) -> dict[str, Judged]:
-        """Add the gradient of the mean losses' sum to the parameters, in little memory; return the losses.
-
-        `part`: only these samples of the batch, of which `counts` then says by how many entries each loss is divided.
-        `memory`: how many bytes may be spent on not computing steps twice.
-        """
-        data = self.tensors(batch, part)
-        judged: dict[str, Judged] = {}
-
-        def loss(run: Unrolled) -> Tensor:
-            judged.update(self._judge(batch.task, data, run))
-            return total_loss(judged, counts)
-
-        unroll_backward(self._context(batch.task, data, seed), loss, memory)
-        return {name: Judged(total.detach(), count) for name, (total, count) in judged.items()}
-
-    def counts(self, batch: Batch) -> dict[str, Tensor]:
-        """By how many entries each loss of a batch is divided: this can be told without the network."""
-        heads, data = self._heads(batch.task), self.tensors(batch)
-        found = {}
-        for name, feature in heads.spec.outputs.items():
-            if feature.kind == "permutation":
-                found[name] = torch.tensor(data.outputs[name].numel())
-                found[f"{name}_first"] = torch.tensor(batch.size)
-            else:
-                found[name] = kind_of(feature).judged(data.outputs[name]).sum()
-        for name, feature in heads.decoded_hints.items():
-            found[name] = kind_of(feature).judged(_judged_hints(data, name)).sum()
-        found["penalty"] = torch.tensor(sum(max(1, length - 1) for length in data.lengths))
-        return found
-
-    def tensors(self, batch: Batch, part: np.ndarray | None = None) -> Tensors:
-        """A batch, or some of its samples, on this network's device, the longest first."""
-        spec, device = self._heads(batch.task).spec, next(self.parameters()).device
-        for stage, features, arrays in zip(("input", "hint", "output"), spec, batch[1:4], strict=True):
-            for name in features:
-                if name not in arrays:
-                    raise ValueError(f"this batch of {batch.task} has no {stage} {name!r}, which the network expects")
-        part = np.arange(batch.size) if part is None else part
-        order = part[np.argsort(-batch.lengths[part], kind="stable")]
-        steps = batch.lengths[order[0]]
-
-        def load(array: np.ndarray) -> Tensor:
-            return torch.from_numpy(np.ascontiguousarray(array)).to(device, non_blocking=True)
-
-        return Tensors(
-            {name: load(batch.inputs[name][order]) for name in spec.inputs},
-            {name: load(batch.hints[name][:steps, order]) for name in spec.hints},
-            {name: load(batch.outputs[name][order]) for name in spec.outputs},
-            batch.lengths[order].tolist(),
-            torch.from_numpy(order).to(device),
-            batch.size,
-            batch.nodes,
-        )
-
-    def _heads(self, task: str) -> Heads:
-        if task not in self.heads:
-            raise ValueError(f"this network has not learned {task}; it knows {', '.join(self.heads)}")
-        heads = self.heads[task]
+    def heads_of(self, task: str) -> Heads:
+        """The part of the network that belongs to a task."""
+        if _key(task) not in self.heads:
+            raise ValueError(f"this network has not learned {task}; it knows {', '.join(self.tasks)}")
+        heads = self.heads[_key(task)]
         assert isinstance(heads, Heads)
         return heads
 
-    def _context(self, task: str, data: Tensors, seed: int, length: int | None = None) -> Context:
-        lengths = data.lengths if length is None else [length] * len(data.lengths)
-        return Context(self, self._heads(task), data, lengths, seed)
+    def prepare(self, task: str, inputs: dict[str, Tensor], nodes: int) -> Prepared:
+        """What is the same at every step of samples whose inputs are these, in stored form [B, ...]."""
+        heads, size = self.heads_of(task), self.processor.size
+        like = next(self.processor.parameters())
+        wide = {name: kind_of(feature).widen(inputs[name], nodes) for name, feature in heads.spec.inputs.items()}
+        read, maps, of_hints = heads.inputs(wide), heads.inputs.prepare(), heads.hints.prepare()
+        read = {place: channels.to(like.dtype) for place, channels in read.items()}
+        batch, zeros = len(next(iter(inputs.values()))), like.new_zeros
+        pairs = maps.get("edge", OfChannels(zeros(0, size), zeros(size)))
+        if "edge" in of_hints:
+            pairs = pairs.beside(of_hints["edge"])
+        return Prepared(
+            maps["node"](read["node"]) if "node" in maps else zeros(batch, nodes, size),
+            maps["graph"](read["graph"]) if "graph" in maps else zeros(batch, size),
+            read.get("edge", zeros(batch, nodes, nodes, 0)),
+            pairs,
+            self._adjacency(heads, wide, batch, nodes) if self.processor.uses_adjacency else None,
+            of_hints,
+            self.processor.prepare(pairs),
+            heads.decode_hints.prepare(pairs),
+            heads.decode_outputs.prepare(pairs),
+        )
 
-    def _judge(self, task: str, data: Tensors, run: Unrolled) -> dict[str, Judged]:
-        heads, found = self._heads(task), {}
-        for name, feature in heads.spec.outputs.items():
-            logits = run.outputs[name]
-            if isinstance(logits, Ring):
-                parts = Permutation.loss(logits, data.outputs[name])
-                found.update({name + part: judged for part, judged in parts.items()})
-            else:
-                found[name] = kind_of(feature).loss(logits, data.outputs[name])
-        for name, feature in heads.decoded_hints.items():
-            logits = torch.cat([step[name][:k] for step, k in zip(run.hints, _judged_at(data), strict=True)])
-            found[name] = kind_of(feature).loss(logits, _judged_hints(data, name))
-        if run.penalties:
-            penalties = torch.cat(run.penalties)
-            found["penalty"] = Judged(self.processor.penalty_weight * penalties.sum(), torch.tensor(penalties.numel()))
-        return found
+    def _adjacency(self, heads: Heads, wide: dict[str, Tensor], batch: int, nodes: int) -> Tensor:
+        device = next(self.processor.parameters()).device
+        itself = torch.eye(nodes, dtype=torch.bool, device=device).expand(batch, -1, -1)
+        joined = heads.inputs.adjacency(wide)
+        return itself if joined is None else itself | joined
+
+    def start(self, prepared: Prepared) -> State:
+        """The state before the first step."""
+        batch, nodes, _ = prepared.nodes.shape
+        return self.processor.start(batch, nodes, next(self.processor.parameters()))
+
+    def forward(
+        self,
+        task: str,
+        prepared: Prepared,
+        state: State,
+        hints: dict[str, Tensor],
+        ending: slice,
+        rng: torch.Generator | None = None,
+        noise: Tensor | None = None,
+    ) -> Moment:
+        """One step of the samples that `state` is of: the first so many of those that were prepared.
+
+        Args:
+            task: Of which the samples are.
+            prepared: What `prepare` returned.
+            state: What the step before left of them: tensors [B, ...].
+            hints: What is fed to them, in wide form: [B, ...].
+            ending: Those samples whose outputs are wanted.
+            rng: For processors that draw.
+            noise: [ending, N, N], uniform, for permutations in training.
+        """
+        heads = self.heads_of(task)
+        graph = self._graph(heads, prepared, hints, len(state[0]))
+        step = self.processor(graph, state, rng)
+        view = View(step.nodes, graph.channels, step.edges, graph.whole)
+        outputs: dict[str, Logits] = {}
+        if ending.start < ending.stop:
+            outputs = heads.decode_outputs(view.part(ending), prepared.decode_outputs, noise)
+        return Moment(step.state, heads.decode_hints(view, prepared.decode_hints), outputs, step.losses)
+
+    def _graph(self, heads: Heads, prepared: Prepared, hints: dict[str, Tensor], active: int) -> Graph:
+        """The inputs of the active samples, and the hints that are fed to them."""
+        nodes, whole, channels = prepared.nodes[:active], prepared.whole[:active], prepared.channels[:active]
+        read = {place: x.to(nodes.dtype) for place, x in heads.hints(hints).items()}
+        if "node" in read:
+            nodes = nodes + prepared.hints["node"](read["node"])
+        if "graph" in read:
+            whole = whole + prepared.hints["graph"](read["graph"])
+        if "edge" in read:
+            channels = torch.cat([channels, read["edge"]], dim=-1)
+        adjacency = None if prepared.adjacency is None else prepared.adjacency[:active]
+        if adjacency is not None:
+            joined = heads.hints.adjacency(hints)
+            adjacency = adjacency if joined is None else adjacency | joined
+        return Graph(nodes, channels, prepared.pairs, whole, adjacency, heads.reads_pairs, prepared.processor)
 
 
-def total_loss(judged: dict[str, Judged], counts: dict[str, Tensor] | None = None) -> Tensor:
-    """The sum over features of their mean losses; `counts` are those of the whole batch, if this is a part of it."""
-    return torch.stack(
-        [total / (count if counts is None else counts[name]).clamp(min=1) for name, (total, count) in judged.items()]
-    ).sum()
-
-
-def _judged_at(data: Tensors) -> list[int]:
-    """For each step, of how many samples the hint it predicts is judged: those that go on for so long."""
-    steps = max(1, data.lengths[0] - 1)
-    return [sum(length > t + 1 for length in data.lengths) for t in range(steps)]
-
-
-def _judged_hints(data: Tensors, name: str) -> Tensor:
-    """The true hints that are judged, one after the other."""
-    hints = data.hints[name]
-    return torch.cat([hints[:0].flatten(0, 1), *(hints[t + 1, :k] for t, k in enumerate(_judged_at(data)) if k)])
-
-
-def _padded(steps: list[Tensor], back: Tensor) -> Tensor:
-    """Steps [active, ...] of ever fewer samples -> [T-1, B, ...] in the batch's order."""
-    full = steps[0].new_zeros(len(steps), len(back), *steps[0].shape[1:])
-    for t, step in enumerate(steps):
-        full[t, : len(step)] = step
-    return full[:, back]
-
-
-def scores(spec: Spec, outputs: dict[str, Logits], truth: dict[str, np.ndarray]) -> dict[str, float]:
-    """The micro-F1 of each output as the benchmark defines it, over all samples at once, and their mean as "score"."""
-    found = {}
-    for name, feature in spec.outputs.items():
-        found[name] = score(feature, decide(feature, outputs[name]).cpu(), torch.from_numpy(truth[name]))
-    return {**found, "score": sum(found.values()) / len(found)}
-
-
-def decide(feature: Feature, logits: Logits) -> Tensor:
-    """Logits -> the stored form."""
-    return Permutation.decide(logits) if isinstance(logits, Ring) else kind_of(feature).decide(logits)
-
-
-def score(feature: Feature, decided: Tensor, stored: Tensor) -> float:
-    if feature.kind == "permutation":
-        return Permutation.score(decided, stored).item()
-    return kind_of(feature).score(decided, stored).item()
+def _key(task: str) -> str:
+    """The name of a task's part of the network: modules cannot have dots in theirs."""
+    return task.replace(".", "/")

@@ -77,10 +77,9 @@ class Learner:
     def learn(self, stop: Stop) -> tuple[float, bool]:
         """One step: a batch of every task. The sum of its losses, and whether any process wants to stop."""
         start = time.perf_counter()
-        self.reasoner.processor.progress(self.step / (self.settings.steps or 1))
-        total, stopping = 0.0, False
+        progress, total, stopping = self.step / (self.settings.steps or 1), 0.0, False
         for k, (task, stream) in enumerate(self.streams.items()):
-            losses, stopping = self.team.backward(self.workers, next(stream), self._seed(k), stop)
+            losses, stopping = self.team.backward(self.workers, next(stream), self._seed(k), progress, stop)
             norm = clip_grad_norm_(self.reasoner.parameters(), self.settings.clip or 0.0)
             if not torch.isfinite(norm):
                 raise ValueError(

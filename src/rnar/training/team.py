@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 
 from rnar.clrs.batch import Batch
+from rnar.engine.losses import counts
 from rnar.engine.workers import Workers, available_cores
 from rnar.training.environment import chosen_device
 from rnar.training.settings import Settings
@@ -33,13 +34,15 @@ class Team:
         """Is this the one that validates, tests and writes?"""
         return self.rank == 0
 
-    def backward(self, workers: Workers, batch: Batch, seed: int, stop: Stop) -> tuple[dict[str, float], bool]:
+    def backward(
+        self, workers: Workers, batch: Batch, seed: int, progress: float, stop: Stop
+    ) -> tuple[dict[str, float], bool]:
         """Set the gradients to those of the whole batch; its losses, and whether any process wants to stop."""
-        losses = workers.backward(batch, seed)
+        losses = workers.backward(batch, seed, progress)
         if self.world == 1:
             return losses, stop.signal is not None
         parameters = list(workers.reasoner.parameters())
-        names = list(workers.reasoner.counts(batch))
+        names = list(counts(workers.reasoner, batch))
         there = [p.grad is not None for p in parameters]  # a share may be empty, or lack what another one has
         gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
         notes = [

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from rnar.nn.encoders import Graph
-from rnar.nn.linear import Linear
-from rnar.nn.processors.message_passing import MessagePassing
+from rnar.nn.linear import Linear, OfChannels
+from rnar.nn.processors.message_passing import MessagePassing, Prepared
 from rnar.nn.processors.processor import Processor, State, Step
 
 
@@ -36,6 +36,9 @@ class ForgetNet(Processor):
         self.node_width = 2 * inner.size
         self.edge_width = inner.edge_width
         self.uses_adjacency = inner.uses_adjacency
+
+    def prepare(self, pairs: OfChannels) -> Prepared:
+        return self.inner.prepare(pairs)
 
     def start(self, batch: int, nodes: int, like: Tensor) -> State:
         return (like.new_zeros(batch, nodes, 0),)  # no channels: there is no room for history
@@ -60,6 +63,8 @@ class GatedForgetNet(Processor):
     see the last h, chosen: what the gate lets through of it, so that with a shut gate nothing is left of history.
     """
 
+    losses = ("penalty",)
+
     def __init__(self, inner: MessagePassing):
         super().__init__()
         self.inner = inner
@@ -68,13 +73,16 @@ class GatedForgetNet(Processor):
         self.edge_width = inner.edge_width
         self.uses_adjacency = inner.uses_adjacency
         self.gate_in, self.gate_out = Linear(2 * self.size, self.size), Linear(self.size, self.size)
-        self.penalty_weight = 0.0
+        self.alpha = 0.0
 
     def progress(self, fraction: float) -> None:
         """Say which part of the training is done, from 0 to 1: the penalty's weight grows with it from 0 to 1."""
         if not 0 <= fraction <= 1:
             raise ValueError(f"the part of the training that is done is between 0 and 1, not {fraction}")
-        self.penalty_weight = 1 - math.cos(fraction * math.pi / 2)
+        self.alpha = 1 - math.cos(fraction * math.pi / 2)
+
+    def prepare(self, pairs: OfChannels) -> Prepared:
+        return self.inner.prepare(pairs)
 
     def start(self, batch: int, nodes: int, like: Tensor) -> State:
         return self.inner.start(batch, nodes, like)
@@ -83,7 +91,7 @@ class GatedForgetNet(Processor):
         (hidden,) = state
         gate = self.gate(graph.nodes, hidden)
         step = self.inner(graph, (gate * hidden,), rng)
-        return step._replace(penalty=gate.mean(dim=(1, 2)))
+        return step._replace(losses={"penalty": self.alpha * gate.mean(dim=(1, 2))})
 
     def gate(self, nodes: Tensor, hidden: Tensor) -> Tensor:
         """How much of the last h is let through: [B, N, H]"""

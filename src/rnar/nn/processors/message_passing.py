@@ -10,20 +10,50 @@ triplets: t_bc = relu(O3 max_a (T1 z_a + T2 z_b + T3 z_c + E1 e_ab + E2 e_ac + E
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import torch
 from torch import Tensor, nn
 
 from rnar.nn.aggregators import Aggregator
 from rnar.nn.encoders import Graph
-from rnar.nn.linear import Linear, Rectified, side_by_side
+from rnar.nn.linear import Linear, OfChannels, Rectified, SideBySide
 from rnar.nn.processors.processor import Processor, State, Step
-from rnar.ops.kernels import max_triplets, pair_mlp
+from rnar.ops import max_triplets, pair_mlp
 
 GATE_BIAS = -3.0  # starts nearly closed (Ibarz et al., 2022)
 
 
+class Prepared(NamedTuple):
+    """What is the same at every step of a batch: weights laid side by side, and maps put into one another."""
+
+    of_nodes: SideBySide
+    """all maps of z"""
+    of_pairs: OfChannels
+    """We after the encoding of pairs"""
+    aggregator: Any
+    triplets: OfChannels | None
+    """E1, E2 and E3 after the encoding of pairs"""
+
+
 class MessagePassing(Processor):
-    """The aggregator is given, not chosen: `MessagePassing(128, LSTM(128), triplets=8, gate=True)` is RNAR."""
+    """Every node sends a message to every node; what a node makes of those it gets is the aggregator's matter.
+
+    `MessagePassing(128, LSTM(128), triplets=8, gate=True)` is RNAR, with `Max` it is Triplet-GMPNN.
+
+    Args:
+        size: H, how many numbers features, messages and states have.
+        aggregator: What a node makes of its messages [B, sender, receiver, H].
+        triplets: How many numbers a message of three nodes has; 0: there are none, and decoders see of pairs only their
+            encoded features.
+        gate: Is there a gate that lets through part of the new state, nearly closed at first?
+        along_edges: Are messages sent only along edges and pointers, and from each node to itself?
+
+    Shapes:
+        - graph: see `Graph`
+        - state: ([B, N, H],)
+        - output: nodes [B, N, 3 H] are x_j || h_j || h_j'; edges [B, N, N, H] with triplets, else None
+    """
 
     def __init__(
         self,
@@ -47,24 +77,35 @@ class MessagePassing(Processor):
         self.triplets = Triplets(size, triplets) if triplets else None
         self.gate = Gate(size) if gate else None
 
+    def prepare(self, pairs: OfChannels) -> Prepared:
+        return Prepared(
+            SideBySide.of(self._maps_of_nodes()),
+            pairs.then([self.to_edge]),
+            self.aggregator.prepare(self.last_layer),
+            None if self.triplets is None else pairs.then(self.triplets.of_pairs()),
+        )
+
     def start(self, batch: int, nodes: int, like: Tensor) -> State:
         return (like.new_zeros(batch, nodes, self.size),)
 
     def forward(self, graph: Graph, state: State, rng: torch.Generator | None = None) -> Step:
+        prepared: Prepared = graph.prepared or self.prepare(graph.pairs)
         (hidden,) = state
         z = torch.cat([graph.nodes, hidden], dim=-1)
-        receiver, sender, own, *more = side_by_side(z, [*self._maps_of_nodes()])
-        pairs, rest = graph.edges.composed_with([self.to_edge])
+        receiver, sender, own, *more = prepared.of_nodes(z)
+        weight, rest = prepared.of_pairs
         receiver = receiver + (self.to_whole(graph.whole) + rest)[:, None]
         layer = self.hidden_layer
-        x = pair_mlp(graph.edges.channels, pairs, sender, receiver, layer.weight, layer.bias)
+        x = pair_mlp(graph.channels, weight, sender, receiver, layer.weight, layer.bias)
         edges = graph.adjacency if self.uses_adjacency else None
-        messages = self.aggregator.after(self.last_layer, x, edges, rng)
+        messages = self.aggregator.after(prepared.aggregator, x, edges, rng)
         new = self.norm(torch.relu(own + self.from_messages(messages)))
         if self.gate is not None:
             new = self.gate(more.pop(), messages, new, hidden)
-        triplets = self.triplets(graph, *more) if self.triplets is not None and graph.pairs_wanted else None
-        return Step((new,), torch.cat([z, new], dim=-1), triplets)
+        made = None
+        if self.triplets is not None and prepared.triplets is not None and graph.pairs_wanted:
+            made = self.triplets(graph, prepared.triplets, *more)
+        return Step((new,), torch.cat([z, new], dim=-1), made)
 
     def _maps_of_nodes(self) -> list[nn.Linear]:
         maps: list[nn.Linear] = [self.to_receiver, self.to_sender, self.from_node]
@@ -85,13 +126,14 @@ class Triplets(nn.Module):
         self.from_whole = Linear(size, features)
         self.out = Linear(features, size)
 
-    def forward(self, graph: Graph, a: Tensor, b: Tensor, c: Tensor) -> Rectified:
+    def of_pairs(self) -> list[Linear]:
+        return [self.from_ab, self.from_ac, self.from_bc]
+
+    def forward(self, graph: Graph, of_pairs: OfChannels, a: Tensor, b: Tensor, c: Tensor) -> Rectified:
         """a, b, c: what the nodes contribute in each of the three parts, [B, N, features]."""
-        maps = (self.from_ab, self.from_ac, self.from_bc)
-        of_channels, rest = graph.edges.composed_with(maps)
+        weight, rest = of_pairs
         c = c + (self.from_whole(graph.whole) + rest.view(3, -1).sum(dim=0))[:, None]
-        few = max_triplets(graph.edges.channels, of_channels, a, b, c)
-        return Rectified(few, self.out.weight, self.out.bias)
+        return Rectified(max_triplets(graph.channels, weight, a, b, c), self.out.weight, self.out.bias)
 
 
 class Gate(nn.Module):

@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from rnar.nn.encoders import Graph
-from rnar.nn.linear import Linear
+from rnar.nn.linear import Linear, OfChannels
 from rnar.nn.processors.processor import Processor, State, Step
 
 HEAD = 16  # numbers in a head; a size of 192 has 12 of them
@@ -48,6 +48,10 @@ class RelationalTransformer(Processor):
     def start(self, batch: int, nodes: int, like: Tensor) -> State:
         return like.new_zeros(batch, nodes, self.size), like.new_zeros(batch, nodes, nodes, self.size)
 
+    def prepare(self, pairs: OfChannels) -> OfChannels:
+        """B1 after the encoding of pairs."""
+        return pairs.then([self.into_edges], self.size)
+
     def forward(self, graph: Graph, state: State, rng: torch.Generator | None = None) -> Step:
         old_nodes, old_edges = state
         whole = graph.whole[:, None].expand_as(graph.nodes)
@@ -60,9 +64,10 @@ class RelationalTransformer(Processor):
 
     def _edges(self, graph: Graph, old: Tensor) -> Tensor:
         """B1 e_ij + B2 s_ij + B3 g"""
-        of_features, of_state, of_whole = self.into_edges.weight.split(self.size, dim=1)
+        _, of_state, of_whole = self.into_edges.weight.split(self.size, dim=1)
+        of_features: OfChannels = graph.prepared or self.prepare(graph.pairs)
         edges = F.linear(old, of_state)
-        edges += graph.edges.through(of_features, self.into_edges.bias)
+        edges += of_features(graph.channels)
         edges += F.linear(graph.whole, of_whole)[:, None, None]
         return edges
 

@@ -1,0 +1,99 @@
+"""An episode: samples that a network runs through, from their first hint to their last."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from rnar.engine.draws import Draws
+from rnar.engine.samples import Samples
+from rnar.nn.kinds import kind_of
+from rnar.nn.processors.processor import State
+from rnar.nn.reasoner import Moment, Prepared, Reasoner
+
+
+class Start(NamedTuple):
+    """What a step starts from."""
+
+    state: State
+    hints: dict[str, Tensor]
+    """the logits of the step before; empty at first"""
+
+
+class Episode:
+    """What each step of some samples is: who takes it, what is fed to them, what is drawn.
+
+    Samples that have ended leave, so that a step is computed for the others alone.
+    """
+
+    def __init__(self, reasoner: Reasoner, samples: Samples, seed: int, lengths: list[int] | None = None):
+        """`lengths`: other numbers of steps than the samples' own, descending."""
+        self.reasoner, self.samples = reasoner, samples
+        self.heads = reasoner.heads_of(samples.task)
+        self.device = next(reasoner.parameters()).device
+        self.draws = Draws(seed, self.device)
+        steps = [max(1, length - 1) for length in lengths or samples.lengths]
+        self.steps = max(steps)
+        self.active = [sum(s > t for s in steps) for t in range(self.steps + 1)]
+        """how many samples take step t; the last entry is 0"""
+
+    def prepare(self) -> Prepared:
+        """What is the same at every step."""
+        return self.reasoner.prepare(self.samples.task, self.samples.inputs, self.samples.nodes)
+
+    def first(self, prepared: Prepared) -> Start:
+        return Start(self.reasoner.start(prepared), {})
+
+    def next(self, t: int, moment: Moment) -> Start:
+        """What step t starts from: what the step before has left of those samples that take this one too."""
+        active = self.active[t]
+        if active == self.active[t - 1]:
+            return Start(moment.state, moment.hints)
+        return Start(tuple(x[:active] for x in moment.state), {name: x[:active] for name, x in moment.hints.items()})
+
+    def step(self, t: int, prepared: Prepared, start: Start) -> Moment:
+        """Step t of the active samples."""
+        ending = slice(self.active[t + 1], self.active[t])
+        rng, noise = self.draws.stream("processor", t), self._noise(t, ending)
+        fed = self._fed(t, start.hints)
+        return self.reasoner(self.samples.task, prepared, start.state, fed, ending, rng, noise)
+
+    def _fed(self, t: int, hints: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The hints that are encoded at step t, wide: the true ones at first, then the network's own."""
+        feeding, wide = self.reasoner.feeding, {}
+        given, forced = t == 0 or feeding.source == "truth", self._forced(t)
+        for name, feature in self.heads.hints.features.items():
+            kind = kind_of(feature)
+            if given:
+                wide[name] = self._true(name, t)
+                continue
+            logits = hints[name]
+            own = kind.widen(kind.decide(logits), self.samples.nodes) if feeding.hard else kind.relax(logits)
+            if feeding.source == "nothing":
+                own = torch.zeros_like(own)
+            if forced is not None:
+                own = torch.where(forced.view(-1, *[1] * (own.dim() - 1)), self._true(name, t), own)
+            wide[name] = own
+        return wide
+
+    def _true(self, name: str, t: int) -> Tensor:
+        stored = self.samples.hints[name][t, : self.active[t]]
+        return kind_of(self.heads.hints.features[name]).widen(stored, self.samples.nodes)
+
+    def _forced(self, t: int) -> Tensor | None:
+        """Which of the active samples are fed the true hints, in training with a teacher: bool [active]."""
+        teacher = self.reasoner.feeding.teacher
+        if not self.reasoner.training or not teacher or t == 0:
+            return None
+        drawn = torch.rand(self.samples.whole, generator=self.draws.stream("teacher", t), device=self.device)
+        return (drawn < teacher)[self.samples.places[: self.active[t]]]
+
+    def _noise(self, t: int, some: slice) -> Tensor | None:
+        """Uniform numbers [some, N, N] for the permutations of some samples, in training."""
+        if not self.reasoner.training or not self.heads.predicts_permutations or some.start == some.stop:
+            return None
+        shape = self.samples.whole, self.samples.nodes, self.samples.nodes
+        drawn = torch.rand(shape, generator=self.draws.stream("noise", t), device=self.device)
+        return drawn[self.samples.places[some]]

@@ -1,0 +1,168 @@
+"""What a decoder of pointers does: w . max(p_i, q_j + pairs_ji + channels_ji W)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnar.common.compiling import entry_point
+from rnar.ops.compiled import Blocks, arrays, compiled
+from rnar.ops.linear_relu import loop_of_add_and_rectify, loop_of_rectify_backward
+
+
+def max_dot(p: Tensor, q: Tensor, pairs: Tensor, channels: Tensor, weight: Tensor, w: Tensor) -> Tensor:
+    """w . max(p_i, q_j + pairs_ji + channels_ji W): [B, i, j] of p, q [B, N, H], pairs [B, j, i, H], W [C, H]"""
+    if compiled(pairs):
+        return _MaxDot.apply(p, q, pairs, channels, weight, w)  # type: ignore[no-any-return]
+    return torch.maximum(p[:, :, None], (q[:, :, None] + pairs + channels @ weight).transpose(1, 2)) @ w
+
+
+def max_dot_rectified(
+    p: Tensor,
+    q: Tensor,
+    few: Tensor,
+    out: Tensor,
+    bias: Tensor,
+    layer: Tensor,
+    channels: Tensor,
+    weight: Tensor,
+    w: Tensor,
+) -> Tensor:
+    """`max_dot` of pairs = V relu(U few + b), of few [B, j, i, F], U [G, F], V [H, G]"""
+    if compiled(few):
+        return _MaxDotRectified.apply(p, q, few, out, bias, layer, channels, weight, w)  # type: ignore[no-any-return]
+    pairs = torch.relu_(torch.nn.functional.linear(few, out, bias)) @ layer.T
+    return max_dot(p, q, pairs, channels, weight, w)
+
+
+class _MaxDot(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *tensors: Tensor) -> Tensor:
+        inputs = [x.contiguous() for x in tensors]
+        batch, rows, columns, _ = inputs[2].shape
+        out = inputs[2].new_empty(batch, columns, rows)
+        loop_of_max_dot(*arrays(*inputs, out))
+        ctx.save_for_backward(*inputs)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+        inputs = p, q, pairs, channels, weight, w = ctx.saved_tensors
+        to_p, to_q, to_weight, to_w = (torch.zeros_like(x) for x in (p, q, weight, w))
+        found = to_p, to_q, torch.empty_like(pairs), torch.empty_like(channels), to_weight, to_w
+        loop_of_max_dot_backward(*arrays(gradient.contiguous(), *inputs, *found))
+        return found
+
+
+class _MaxDotRectified(torch.autograd.Function):
+    """Keeps V relu(U few + b); relu(U few + b) is quickly made again."""
+
+    @staticmethod
+    def forward(ctx: Any, *tensors: Tensor) -> Tensor:
+        p, q, few, out, bias, layer, channels, weight, w = inputs = [x.contiguous() for x in tensors]
+        batch, js, others, _ = few.shape
+        found, pairs = p.new_empty(batch, others, js), p.new_empty(batch, js, others, len(layer))
+        blocks, to_rectified, across = Blocks(batch, js * others), out.T, layer.T
+        rectified, of_rectified = blocks.space(few, len(out))
+        r, b = arrays(rectified, bias)
+        inputs_of = arrays(p, q, pairs, channels)
+        W, D, F = arrays(weight, w, found)
+        for k, of_f, of_r, of_y in zip(blocks.slices, blocks.rows(few), of_rectified, blocks.rows(pairs), strict=True):
+            torch.mm(of_f, to_rectified, out=of_r)
+            loop_of_add_and_rectify(r[: k.stop - k.start], b)
+            torch.mm(of_r, across, out=of_y)
+            loop_of_max_dot(*(x[k] for x in inputs_of), W, D, F[k])
+        ctx.save_for_backward(*inputs, pairs)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+        *inputs, pairs = ctx.saved_tensors
+        p, q, few, out, bias, layer, channels, weight, w = inputs
+        batch, js, others, _ = few.shape
+        found = [torch.zeros_like(x) for x in inputs]
+        to_p, to_q, to_few, to_out, to_bias, to_layer, to_channels, to_weight, to_w = found
+        blocks, across = Blocks(batch, js * others), out.T
+        (to_pairs, of_y), (rectified, of_r) = blocks.space(few, len(layer)), blocks.space(few, len(out))
+        (to_rectified, of_s), (through, of_t) = blocks.space(few, len(out)), blocks.space(few, len(out))
+        Y, R, S, T = arrays(to_pairs.view(-1, js, others, len(layer)), rectified, to_rectified, through)
+        inputs_of = arrays(gradient.contiguous(), p, q, pairs, channels)
+        W, D, B, to_P, to_Q, to_C, to_W, to_D, to_B = arrays(
+            weight, w, bias, to_p, to_q, to_channels, to_weight, to_w, to_bias
+        )
+        rows = zip(blocks.slices, blocks.rows(few), blocks.rows(to_few), of_y, of_r, of_s, of_t, strict=True)
+        for k, x, to_x, y, r, s, t in rows:
+            count = k.stop - k.start
+            loop_of_max_dot_backward(
+                *(array[k] for array in inputs_of), W, D, to_P[k], to_Q[k], Y[:count], to_C[k], to_W, to_D
+            )
+            torch.mm(x, across, out=r)
+            loop_of_add_and_rectify(R[:count], B)
+            to_layer.addmm_(y.T, r)
+            torch.mm(y, layer, out=s)
+            loop_of_rectify_backward(S[:count], R[:count], T[:count], to_B)
+            to_out.addmm_(t.T, x)
+            torch.mm(t, out, out=to_x)
+        return tuple(found)
+
+
+@entry_point(fastmath=True)
+def loop_of_max_dot(p, q, pairs, channels, weight, w, out):
+    batch, js, others, size = pairs.shape
+    second = np.empty(size, np.float32)
+    for b in range(batch):
+        for j in range(js):
+            for i in range(others):
+                for h in range(size):
+                    second[h] = q[b, j, h] + pairs[b, j, i, h]
+                for c in range(channels.shape[3]):
+                    x = channels[b, j, i, c]
+                    if x != 0:
+                        for h in range(size):
+                            second[h] += x * weight[c, h]
+                total = np.float32(0)
+                for h in range(size):
+                    total += w[h] * max(p[b, i, h], second[h])
+                out[b, i, j] = total
+
+
+@entry_point(fastmath=True)
+def loop_of_max_dot_backward(
+    gradient, p, q, pairs, channels, weight, w, to_p, to_q, to_pairs, to_channels, to_weight, to_w
+):
+    batch, js, others, size = pairs.shape
+    second = np.empty(size, np.float32)
+    through = np.empty(size, np.float32)
+    for b in range(batch):
+        for j in range(js):
+            for i in range(others):
+                g = gradient[b, i, j]
+                for h in range(size):
+                    second[h] = q[b, j, h] + pairs[b, j, i, h]
+                for c in range(channels.shape[3]):
+                    x = channels[b, j, i, c]
+                    if x != 0:
+                        for h in range(size):
+                            second[h] += x * weight[c, h]
+                for h in range(size):
+                    through[h] = g * w[h] if second[h] > p[b, i, h] else np.float32(0)
+                for h in range(size):
+                    to_p[b, i, h] += g * w[h] - through[h]
+                for h in range(size):
+                    to_w[h] += g * max(second[h], p[b, i, h])
+                for h in range(size):
+                    to_q[b, j, h] += through[h]
+                for h in range(size):
+                    to_pairs[b, j, i, h] = through[h]
+                for c in range(channels.shape[3]):
+                    x = channels[b, j, i, c]
+                    total = np.float32(0)
+                    for h in range(size):
+                        total += through[h] * weight[c, h]
+                    to_channels[b, j, i, c] = total
+                    if x != 0:
+                        for h in range(size):
+                            to_weight[c, h] += x * through[h]

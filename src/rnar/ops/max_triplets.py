@@ -1,0 +1,147 @@
+"""The maximum over a node of messages of three nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnar.common.compiling import entry_point
+from rnar.ops.compiled import arrays, compiled
+
+
+def max_triplets(channels: Tensor, weight: Tensor, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """max_a (a_a + b_b + c_c + x_ab + y_ac + z_bc): [B, b, c, F] of a, b, c [B, N, F] and (x, y, z) = channels W.
+
+    The [B, a, b, c, F] is never made.
+    """
+    if compiled(channels):
+        return _MaxTriplets.apply(channels, weight, a, b, c)  # type: ignore[no-any-return]
+    x, y, z = (channels @ weight).chunk(3, dim=-1)
+    return _MaxPlus.apply(x + a[:, :, None], y) + z + b[:, :, None] + c[:, None]
+
+
+class _MaxTriplets(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *tensors: Tensor) -> Tensor:
+        channels, weight, a, b, c = inputs = [x.contiguous() for x in tensors]
+        best = channels.new_empty(*channels.shape[:3], a.shape[2])
+        arg = torch.empty(best.shape, dtype=torch.int16)
+        loop_of_max_triplets(*arrays(*inputs, best, arg))
+        ctx.save_for_backward(channels, weight, arg)
+        return best
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+        channels, weight, arg = ctx.saved_tensors
+        to_channels, to_weight = torch.empty_like(channels), torch.zeros_like(weight)
+        to_nodes = [gradient.new_zeros(*channels.shape[:2], gradient.shape[3]) for _ in "abc"]
+        loop_of_max_triplets_backward(
+            *arrays(gradient.contiguous(), channels, weight, arg, to_channels, to_weight, *to_nodes)
+        )
+        return to_channels, to_weight, *to_nodes
+
+
+class _MaxPlus(torch.autograd.Function):
+    """max_a (x[a, b] + y[a, c]) of x, y [B, a, ., F], one a after the other"""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
+        best = x[:, 0, :, None] + y[:, 0, None]
+        arg = torch.zeros(best.shape, dtype=torch.int16, device=x.device)
+        for a in range(1, x.shape[1]):
+            candidate = x[:, a, :, None] + y[:, a, None]
+            better = candidate > best
+            best = torch.where(better, candidate, best)
+            arg.masked_fill_(better, a)
+        ctx.save_for_backward(arg)
+        ctx.shapes = x.shape, y.shape
+        return best
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+        (arg,) = ctx.saved_tensors
+        to_x, to_y = (gradient.new_zeros(shape) for shape in ctx.shapes)
+        index = arg.long()
+        for c in range(gradient.shape[2]):  # x[a, b] gets what chose a at (b, .), y[a, c] what chose a at (., c)
+            to_x.scatter_add_(1, index[:, None, :, c], gradient[:, None, :, c])
+        for b in range(gradient.shape[1]):
+            to_y.scatter_add_(1, index[:, None, b], gradient[:, None, b])
+        return to_x, to_y
+
+
+@entry_point
+def loop_of_max_triplets(channels, weight, a, b, c, best, arg):
+    batch, nodes, _, count = channels.shape
+    features = a.shape[2]
+    pairs = np.empty((3, nodes, nodes, features), np.float32)
+    x, y = pairs[0], pairs[1].reshape(nodes, nodes * features)
+    wide = np.empty((nodes, features), np.float32)  # the same for each c: then one long loop does for all
+    chosen = np.empty((nodes, features), np.int32)
+    repeated, pick, row = wide.reshape(-1), chosen.reshape(-1), nodes * features
+    for k in range(batch):
+        for i in range(nodes):
+            for j in range(nodes):
+                for f in range(features):
+                    pairs[0, i, j, f] = a[k, i, f]
+                    pairs[1, i, j, f] = np.float32(0)
+                    pairs[2, i, j, f] = b[k, i, f] + c[k, j, f]
+                for q in range(count):
+                    value = channels[k, i, j, q]
+                    if value != 0:
+                        for part in range(3):
+                            for f in range(features):
+                                pairs[part, i, j, f] += value * weight[q, part * features + f]
+        for i in range(nodes):
+            found = best[k, i].reshape(row)
+            for other in range(nodes):
+                for j in range(nodes):
+                    for f in range(features):
+                        wide[j, f] = x[other, i, f]
+                if other == 0:
+                    for f in range(row):
+                        found[f] = repeated[f] + y[0, f]
+                        pick[f] = 0
+                else:
+                    for f in range(row):
+                        candidate = repeated[f] + y[other, f]
+                        better = candidate > found[f]
+                        found[f] = candidate if better else found[f]
+                        pick[f] = np.int32(other) if better else pick[f]
+            for j in range(nodes):
+                for f in range(features):
+                    best[k, i, j, f] += pairs[2, i, j, f]
+                    arg[k, i, j, f] = chosen[j, f]
+
+
+@entry_point(fastmath=True)
+def loop_of_max_triplets_backward(gradient, channels, weight, arg, to_channels, to_weight, to_a, to_b, to_c):
+    batch, nodes, _, count = channels.shape
+    features = gradient.shape[3]
+    to_pairs = np.empty((nodes, nodes, 3 * features), np.float32)
+    for k in range(batch):
+        to_pairs[:] = 0
+        for i in range(nodes):
+            for j in range(nodes):
+                for f in range(features):
+                    g = gradient[k, i, j, f]
+                    chosen = np.uint64(arg[k, i, j, f])
+                    to_pairs[chosen, i, f] += g
+                    to_pairs[chosen, j, features + f] += g
+                    to_pairs[i, j, 2 * features + f] += g
+                    to_a[k, chosen, f] += g
+                    to_b[k, i, f] += g
+                    to_c[k, j, f] += g
+        for i in range(nodes):
+            for j in range(nodes):
+                for q in range(count):
+                    value = channels[k, i, j, q]
+                    total = np.float32(0)
+                    for f in range(3 * features):
+                        total += to_pairs[i, j, f] * weight[q, f]
+                    to_channels[k, i, j, q] = total
+                    if value != 0:
+                        for f in range(3 * features):
+                            to_weight[q, f] += value * to_pairs[i, j, f]
