@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import fields
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from rich.console import Console
 
 import rnar.clrs
 from helpers.command import refused, runner
+from helpers.processes import wait_for
 from rnar.cli import main as cli
 from rnar.cli import data_check
 from rnar.cli.distribution import Distribution
@@ -393,12 +393,13 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path):
 def test_an_interrupted_export_leaves_nothing_behind(tmp_path, sent, code):
     out = tmp_path / "set.npz"
     command = [*RNAR, "data", "export", "bubble_sort", str(out), "--n", "64", "--samples", "200", "--layout", "dm-clrs"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(sent)
-    said, err = process.communicate()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_for(lambda: process.poll() is not None or list(tmp_path.iterdir()))
+            process.send_signal(sent)
+            said, err = process.communicate(timeout=600)
+        finally:
+            process.kill()
     assert (process.returncode, said) == (code, "")
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []

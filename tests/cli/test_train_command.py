@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 
 from helpers.command import refused, runner
+from helpers.processes import wait_for
 from helpers.training import contents, small_test, tiny
 from rnar.cli import train as command
 from rnar.common.durations import took
@@ -168,13 +169,14 @@ def test_spans_of_time_are_told_as_one_says_them(seconds, said):
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
     words = [sys.executable, "-m", "rnar", "train", "bfs", *TINY, "--folder", str(tmp_path / "run")]
     words[words.index("--steps") + 1] = "100000"
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
     metrics = tmp_path / "run" / "metrics.jsonl"
-    while not (metrics.exists() and metrics.read_text().count("\n") > 1) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_for(lambda: process.poll() is not None or metrics.exists() and metrics.read_text().count("\n") > 1)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=600)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert err.splitlines()[-1] == "rnar: interrupted" and "Traceback" not in err
     said = re.search(r"stopped; all is saved at step (\d+) of 100000, and the same command goes on from there", out)

@@ -35,9 +35,14 @@ SAMPLES = 7
 
 
 def prepared(task: str, name: str = "rnar", n: int = 6, samples: int = SAMPLES) -> tuple[Model, Reasoner, Batch]:
-    """A model, a small network of it with fresh weights, and samples as it sees them."""
+    """A model, a small network of it with fresh weights, and samples as it sees them.
+
+    In double precision: a decision that hangs on the last bit of a sum may fall either way in single precision, if
+    other samples are beside it or the machine is another one.
+    """
     model = find(name)
-    return model, model.build(task, size=16, seed=1).eval(), model.batch(rnar.clrs.sample(task, n, samples, seed=5))
+    network = model.build(task, size=16, seed=1).double().eval()
+    return model, network, model.batch(rnar.clrs.sample(task, n, samples, seed=5))
 
 
 def same(one: Evaluation, other: Evaluation) -> bool:
@@ -122,9 +127,7 @@ def test_what_is_not_judged_has_no_score_and_is_not_wrong():
 @pytest.mark.parametrize("name", ["rnar", "rnar-janossy-2", "rt", "g-forgetnet"])
 @pytest.mark.parametrize("task", ["quickselect", "bellman_ford"])
 def test_pieces_and_threads_do_not_matter(task, name):
-    """In double precision: a decision that hangs on the last bit of a sum may fall either way in single."""
-    model, reasoner, batch = prepared(task, name)
-    reasoner.double()
+    _, reasoner, batch = prepared(task, name)
     whole = evaluate(Workers(reasoner, 1), batch, hints=True)
     assert same(whole, evaluate(Workers(reasoner, 1), batch, hints=True, budget=1))
     assert same(whole, evaluate(Workers(reasoner, 3), batch, hints=True))

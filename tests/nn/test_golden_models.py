@@ -98,6 +98,7 @@ def test_every_loss_equals_the_reference(golden):
 
 def test_every_score_equals_the_reference(golden):
     reasoner, batch, expected = golden
+    reasoner.double()  # so that no decision hangs on a last bit, which differs between machines
     with torch.no_grad():
         found = scores(find(batch.task).spec, reasoner(batch).outputs, batch.outputs)
     for name, value in found.items():

@@ -29,7 +29,8 @@ from rnar.nn.reasoner import scores
 from rnar.training import Run, Settings, Watch, loop, train
 from rnar.training import files as training_files
 from rnar.training import folder as training_folder
-from rnar.training.data import VALIDATION_SEED, training_data, validation_set
+from rnar.training.data import VALIDATION_SEED, selection_set, training_data, validation_set
+from rnar.training.result import Candidate, Result
 
 
 @pytest.fixture
@@ -164,10 +165,12 @@ def test_validation_is_on_the_same_samples_in_every_run(task):
 def test_the_reported_score_is_that_of_the_best_network_on_the_official_set(finished):
     run, result = finished
     batch = run.model.batch(official("bfs", "test"))
+    again = evaluate(Workers(run.network(), 1), batch)
+    assert (result.score, result.tests["bfs"].outputs) == (again.score, again.outputs)
     with torch.no_grad():
         expected = scores(run.model.spec("bfs"), run.network().eval()(batch).outputs, batch.outputs)
-    assert result.score == pytest.approx(expected["score"], abs=1e-6)
-    assert result.tests["bfs"].outputs == pytest.approx({"pi": expected["pi"]}, abs=1e-6)
+    few = 4 / (32 * 64)  # pointers that may hang on the last bit of a logit
+    assert {**again.outputs, "score": again.score} == pytest.approx(expected, abs=few)
     low, high = result.tests["bfs"].interval
     assert low <= result.score <= high and low < high
     assert result.tests["bfs"].samples == 32
@@ -186,16 +189,20 @@ def test_a_run_from_before_there_were_settings_for_the_test_is_read():
     assert Settings.from_plain(plain).test_samples is None
 
 
-def test_the_best_network_is_the_earliest_that_did_best_in_validation(finished):
+def test_the_best_network_is_the_one_that_did_best_on_more_samples_than_in_validation(finished):
     run, result = finished
-    found = [line["validation"] for line in run.metrics]
-    assert [line["step"] for line in run.metrics] == [0, 2, 4, 6]
-    assert result.validation == max(found)
-    assert result.best_step == 2 * found.index(max(found))
-    batch = validation_set(run.settings, "bfs")
-    with torch.no_grad():
-        again = scores(run.model.spec("bfs"), run.network().eval()(batch).outputs, batch.outputs)["score"]
-    assert again == pytest.approx(result.validation, abs=1e-6)
+    validations = {line["step"]: line["validation"] for line in run.metrics}
+    assert list(validations) == [0, 2, 4, 6]
+    assert {each.step: each.validation for each in result.candidates} == validations
+    assert result.best_step == max(result.candidates, key=lambda each: (each.score, each.step)).step
+    assert result.validation == validations[result.best_step]
+    for samples, expected in ((validation_set, result.validation), (selection_set, best_of(result).score)):
+        assert evaluate(Workers(run.network(), 1), samples(run.settings, "bfs")).score == expected
+
+
+def best_of(result: Result) -> Candidate:
+    (found,) = [each for each in result.candidates if each.step == result.best_step]
+    return found
 
 
 def test_the_folder_says_all_about_the_run(finished):
