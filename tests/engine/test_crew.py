@@ -9,19 +9,11 @@ import sys
 import pytest
 import torch
 
-import rnar.clrs
-from helpers.processes import wait_for
+from helpers.processes import HERE, wait_for
+from helpers.working import made
 from rnar.engine import crew
-from rnar.engine.workers import Workers
-from rnar.models import find
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux only")
-
-
-def made(threads=3, dtype=torch.float32):
-    model = find("rnar")
-    network = model.build("bfs", size=8).to(dtype).train()
-    return Workers(network, threads), model.batch(rnar.clrs.sample("bfs", 5, 6, seed=0))
 
 
 def gradients(workers):
@@ -105,9 +97,8 @@ def test_one_that_was_killed_is_noticed():
 
 READS = """
 import sys, threading
-sys.path.insert(0, {here!r})
 threading.Thread(target=sys.stdin.buffer.read, daemon=True).start()
-from test_crew import made
+from helpers.working import made
 workers, batch = made()
 print(sorted(workers.backward(batch)), flush=True)
 import os; os._exit(0)  # not waiting for that thread
@@ -115,8 +106,8 @@ import os; os._exit(0)  # not waiting for that thread
 
 
 def test_they_work_while_another_thread_waits_for_input():
-    program = READS.format(here=os.path.dirname(__file__))
-    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", READS], cwd=HERE, stdin=pipe, stdout=pipe) as process:
         try:
             assert process.stdout is not None
             assert select.select([process.stdout], [], [], 300)[0], "it waits for that thread"
@@ -125,10 +116,9 @@ def test_they_work_while_another_thread_waits_for_input():
             process.kill()
 
 
-PROGRAM = """
-import sys, time
-sys.path.insert(0, {here!r})
-from test_crew import made
+WORKS = """
+import time
+from helpers.working import made
 workers, batch = made()
 workers.backward(batch)
 print(*workers._crew.processes, flush=True)
@@ -137,9 +127,8 @@ time.sleep(3600)
 
 
 def test_they_do_not_outlive_a_process_that_is_killed():
-    here = os.path.dirname(__file__)
-    program = PROGRAM.format(here=here)
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+    command = [sys.executable, "-c", WORKS]
+    with subprocess.Popen(command, cwd=HERE, stdout=subprocess.PIPE, text=True) as parent:
         try:
             assert parent.stdout is not None
             processes = [int(word) for word in parent.stdout.readline().split()]

@@ -87,8 +87,11 @@ CASES = {
     "pair_mlp": Case(
         kernels.pair_mlp,
         lambda s: [
-            (s.batch, s.nodes, s.nodes, s.channels), (s.channels, s.size), *[(s.batch, s.nodes, s.size)] * 2,
-            (6, s.size), (6,),
+            (s.batch, s.nodes, s.nodes, s.channels),
+            (s.channels, s.size),
+            *[(s.batch, s.nodes, s.size)] * 2,
+            (6, s.size),
+            (6,),
         ],  # fmt: skip
         lambda channels, weight, sender, receiver, layer, bias: torch.relu(
             torch.relu(sums(channels, weight, sender, receiver)) @ layer.T + bias
@@ -125,19 +128,26 @@ CASES = {
     "max_dot": Case(
         kernels.max_dot,
         lambda s: [
-            *[(s.batch, s.nodes, s.size)] * 2, (s.batch, s.nodes, s.nodes, s.size),
-            (s.batch, s.nodes, s.nodes, s.channels), (s.channels, s.size), (s.size,),
+            *[(s.batch, s.nodes, s.size)] * 2,
+            (s.batch, s.nodes, s.nodes, s.size),
+            (s.batch, s.nodes, s.nodes, s.channels),
+            (s.channels, s.size),
+            (s.size,),
         ],  # fmt: skip
-        lambda p, q, pairs, channels, weight, w: (
-            torch.maximum(p[:, :, None], second(q, pairs, channels, weight)) @ w
-        ),
+        lambda p, q, pairs, channels, weight, w: torch.maximum(p[:, :, None], second(q, pairs, channels, weight)) @ w,
         lambda p, q, pairs, channels, weight, w: [p[:, :, None] - second(q, pairs, channels, weight)],
     ),
     "max_dot_rectified": Case(
         kernels.max_dot_rectified,
         lambda s: [
-            *[(s.batch, s.nodes, s.size)] * 2, (s.batch, s.nodes, s.nodes, 2), (6, 2), (6,), (s.size, 6),
-            (s.batch, s.nodes, s.nodes, s.channels), (s.channels, s.size), (s.size,),
+            *[(s.batch, s.nodes, s.size)] * 2,
+            (s.batch, s.nodes, s.nodes, 2),
+            (6, 2),
+            (6,),
+            (s.size, 6),
+            (s.batch, s.nodes, s.nodes, s.channels),
+            (s.channels, s.size),
+            (s.size,),
         ],  # fmt: skip
         lambda p, q, few, out, bias, layer, channels, weight, w: (
             torch.maximum(p[:, :, None], second(q, rectified(few, out, bias, layer), channels, weight)) @ w

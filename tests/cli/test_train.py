@@ -18,7 +18,6 @@ from helpers.command import refused, runner
 from helpers.processes import wait_for
 from helpers.training import contents, small_test, tiny
 from rnar.cli import train as command
-from rnar.common.durations import took
 from rnar.training import Run, Settings, loop, train
 from rnar.training.live import Live
 from rnar.training.watch import Beginning
@@ -156,13 +155,6 @@ def test_in_a_terminal_one_line_lives():
     assert "all is saved at step 20 of 100, and the same command goes on from there" in screen.getvalue()
     assert words.startswith("step  20 of 100  loss 1.5000  best 50.00% at 5  ")
     assert re.search(r"\d+ samples/s  .* left$", words)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"), [(0.25, "0.2 s"), (59.6, "60 s"), (125, "2 min"), (3600, "60 min"), (9000, "2.5 h")]
-)
-def test_spans_of_time_are_told_as_one_says_them(seconds, said):
-    assert took(seconds) == said
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
