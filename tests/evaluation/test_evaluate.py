@@ -48,15 +48,20 @@ def test_the_score_is_that_of_the_benchmark_over_the_whole_batch(task, name):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_exact_is_the_share_of_samples_without_any_wrong_entry(task):
+    """A network with fresh weights is never right on some tasks: every third truth is made what it says."""
     model, reasoner, batch = prepared(task, samples=40, n=4)
     with torch.no_grad():
         outputs = reasoner(batch).outputs
+    said = {name: decide(feature, outputs[name]).numpy() for name, feature in model.spec(task).outputs.items()}
+    true = {name: truth.copy() for name, truth in batch.outputs.items()}
+    for name, truth in true.items():
+        truth[::3] = np.where(truth[::3] >= 0, said[name][::3], truth[::3])
     right = np.ones(batch.size, bool)
-    for name, feature in model.spec(task).outputs.items():
-        truth = batch.outputs[name]
-        wrong = (decide(feature, outputs[name]).numpy() != truth) & (truth >= 0)
+    for name, truth in true.items():
+        wrong = (said[name] != truth) & (truth >= 0)
         right &= ~wrong.reshape(batch.size, -1).any(axis=1)
-    assert evaluate(Workers(reasoner, 2), batch).exact == pytest.approx(right.mean())
+    assert right[::3].all() and not right.all()
+    assert evaluate(Workers(reasoner, 2), batch._replace(outputs=true)).exact == pytest.approx(right.mean())
 
 
 @pytest.mark.parametrize("task", TASKS)

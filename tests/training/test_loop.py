@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 
-import rnar.clrs
 from helpers.training import contents, small_test, tiny
 from rnar.clrs import official
 from rnar.engine.workers import Workers
@@ -197,5 +196,5 @@ def test_events_for_tensorboard_are_the_metrics(small, tmp_path):
 
 
 def test_the_python_way_of_the_readme(small, tmp_path):
-    result = train(tiny(tmp_path / "run", model=find("mpnn")))
-    assert rnar.clrs.official("bfs", "test").size == 32 and 0 <= result.score <= 1
+    result, run = train(tiny(tmp_path / "run", model=find("mpnn"))), Run(tmp_path / "run")
+    assert run.model is find("mpnn") and run.result == result
