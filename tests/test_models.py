@@ -1,9 +1,8 @@
+"""Every model of the registry, and models of one's own."""
+
 from __future__ import annotations
 
-import inspect
 import re
-import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +11,15 @@ import torch
 from torch import Tensor
 
 from rnar import models
-from rnar.cli.main import main
 from rnar.clrs import ALGORITHMS, Batch, sample
 from rnar.models import MODELS, Model, Paper, find, register
 from rnar.nn.aggregators import Max
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.reasoner import Reasoner, total_loss
 
-torch.set_num_threads(1)  # tensors are small: threads would only wait for one another
-
 SIZE = 16
+
+
 TASKS = ["quickselect", "bfs", "insertion_sort", "floyd_warshall", "minimum"]
 
 
@@ -200,18 +198,6 @@ def test_what_cannot_be_built_is_an_error():
         MODELS["rt"].build(["bfs"], size=100)
 
 
-@pytest.fixture
-def my_models(tmp_path, monkeypatch):
-    """A folder with the example of the documentation in a file, and that folder the current one."""
-    code = re.search(r"    from rnar\.models import Model\n.*?\n\nThen", inspect.getdoc(models) or "", re.DOTALL)
-    assert code
-    (tmp_path / "my_models.py").write_text(textwrap.dedent(code[0].removesuffix("Then")))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    yield
-    sys.modules.pop("my_models", None)
-
-
 @pytest.mark.usefixtures("my_models")
 def test_the_example_of_the_documentation_is_a_model():
     model = find("my_models:mine")
@@ -231,67 +217,3 @@ def test_what_cannot_be_imported_is_an_error():
     for name in (":", "my_models:", ":mine", "my-models:mine", "a:b:c"):
         with pytest.raises(ValueError, match="does not name a model in a module, as my_models:mine would"):
             find(name)
-
-
-def said(capsys, *arguments: str) -> tuple[int, str, str]:
-    code = main(["models", *arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def test_the_command_lists_every_model(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    code, out, err = said(capsys)
-    assert (code, err) == (0, "")
-    for model in MODELS.values():
-        line = f"{model.name} +{model.parameters('quickselect'):,}  {re.escape(str(model.paper))}"
-        assert re.search(
-            rf"^{line}\n +{re.escape(model.equation)} *\n +{re.escape(model.differs)} *$", out, re.MULTILINE
-        )
-
-
-def test_the_command_lists_those_that_match(capsys):
-    code, out, _ = said(capsys, "rnar-janossy-?")
-    assert code == 0
-    assert re.findall(r"^([a-z0-9-]+) +[\d,]+", out, re.MULTILINE) == [
-        "rnar-janossy-1",
-        "rnar-janossy-2",
-        "rnar-janossy-3",
-    ]
-
-
-def test_the_command_says_more_about_one(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    code, out, _ = said(capsys, "rt")
-    assert code == 0
-    for text in (
-        "Relational attention: generalizing transformers",
-        "1,107,827, of which 1,098,408 in the processor",
-        "fed back as decisions, the true ones with probability 0.5 in training",
-        "learning_rate 0.00025, batch 4",
-    ):
-        assert text in out
-    assert "not seen    pos" in said(capsys, "rnar-nope")[1]
-    assert "pointers also reversed" in said(capsys, "rnar")[1]
-
-
-@pytest.mark.usefixtures("my_models")
-def test_the_command_shows_a_model_of_ones_own(capsys):
-    code, out, _ = said(capsys, "my_models:mine")
-    assert code == 0
-    assert re.search(r"^mine\n", out)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "line"),
-    [
-        ("rnr", "rnar: no model 'rnr' (did you mean 'rnar'?); there are mpnn, pgn, triplet-gmpnn, "),
-        ("x*", "rnar: no model matches 'x*'; there are mpnn, pgn, triplet-gmpnn, "),
-        ("nowhere:mine", "rnar: cannot import 'nowhere' for the model 'nowhere:mine': No module named 'nowhere'"),
-    ],
-)
-def test_what_the_command_does_not_know_is_one_line_and_code_2(capsys, pattern, line):
-    code, out, err = said(capsys, pattern)
-    assert (code, out) == (2, "")
-    assert err.startswith(line)
-    assert err.count("\n") == 1

@@ -18,6 +18,12 @@ from rnar.clrs.spec import edge, node
 from rnar.clrs.transforms import spec_with_order_as_hint, spec_with_reversed_pointers
 
 SORTS = [task for task in ALGORITHMS if find(task).spec.outputs.get("pred") == node.permutation]
+ORDERED = [task for task in ALGORITHMS if "pred" in find(task).spec.inputs]
+POINTING = [task for task in ALGORITHMS if node.pointer in find(task).spec.hints.values()]
+
+
+def others(tasks: list[str]) -> list[str]:
+    return [task for task in ALGORITHMS if task not in tasks]
 
 
 def some(task: str, n: int = 20, batch: int = 6) -> Batch:
@@ -64,34 +70,37 @@ def assert_fits(batch: Batch, spec: Spec) -> None:
         assert batch.hints[name].shape[2:] == feature.shape(batch.nodes)
 
 
-@pytest.mark.parametrize("task", ALGORITHMS)
+@pytest.mark.parametrize("task", ORDERED)
 def test_the_fixed_order_as_a_hint_is_the_same_at_each_step(task):
     batch = some(task)
     found = order_as_hint(batch)
     assert_fits(found, spec_with_order_as_hint(find(task).spec))
-    if "pred" not in batch.inputs:
-        assert found is batch
-        return
+    assert list(found.hints) == ["pred_h", *batch.hints] and "pred" not in found.inputs
+    assert "pred" in batch.inputs, "the batch itself was changed"
     for b in range(batch.size):
         steps = batch.lengths[b]
         assert (found.hints["pred_h"][:steps, b] == batch.inputs["pred"][b]).all()
         assert (found.hints["pred_h"][steps:, b] == 0).all()
 
 
-@pytest.mark.parametrize("task", ALGORITHMS)
+@pytest.mark.parametrize("task", others(ORDERED))
+def test_without_a_fixed_order_there_is_nothing_to_be_made_a_hint(task):
+    spec, batch = find(task).spec, some(task)
+    assert order_as_hint(batch) is batch and spec_with_order_as_hint(spec) == spec
+
+
+@pytest.mark.parametrize("task", ORDERED)
 def test_a_fixed_order_starts_anew_with_each_string(task):
     batch = some(task)
-    if "pred" not in batch.inputs:
-        assert "pred" not in find(task).spec.inputs
-        return
     for pos, pred in zip(batch.inputs["pos"], batch.inputs["pred"], strict=True):
         assert pred.tolist() == [i if pos[i] == 0 else i - 1 for i in range(batch.nodes)]
 
 
-@pytest.mark.parametrize("task", ALGORITHMS)
+@pytest.mark.parametrize("task", POINTING)
 def test_a_reversed_pointer_marks_the_edge_from_the_node_that_is_pointed_at(task):
     algorithm, batch = find(task), some(task, n=17, batch=3)
     pointers = [name for name, feature in algorithm.spec.hints.items() if feature == node.pointer]
+    assert pointers
     spec, found = spec_with_reversed_pointers(algorithm.spec), reverse_pointers(batch)
     assert_fits(found, spec)
     assert list(found.hints) == [*batch.hints, *(f"{name}_reversed" for name in pointers)]
@@ -103,6 +112,13 @@ def test_a_reversed_pointer_marks_the_edge_from_the_node_that_is_pointed_at(task
                 expected[t, b, batch.hints[name][t, b, i], i] = 1
         np.testing.assert_array_equal(found.hints[f"{name}_reversed"], expected, strict=True)
     assert all(found.hints[name] is batch.hints[name] for name in batch.hints)
+
+
+@pytest.mark.parametrize("task", others(POINTING))
+def test_without_pointers_of_nodes_nothing_is_reversed(task):
+    spec, batch = find(task).spec, some(task)
+    assert spec_with_reversed_pointers(spec) == spec
+    assert list(reverse_pointers(batch).hints) == list(batch.hints)
 
 
 def test_reversal_can_be_followed_by_the_order_as_a_hint():

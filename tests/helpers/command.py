@@ -1,7 +1,8 @@
-"""The command line, called in this process."""
+"""The command line, called in this process or in one of its own."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from rnar.cli.main import main
 
 Outcome = tuple[int, str, str]
+RNAR = (sys.executable, "-m", "rnar")  # the same in a process of its own
 
 
 def runner(capsys: pytest.CaptureFixture[str], *first: str, whose: str = "") -> Callable[..., Outcome]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parents[1]
 
@@ -20,7 +23,7 @@ def start(code: str, folder: Path = HERE, **environment: str | Path) -> subproce
     )
 
 
-def finish(process: subprocess.Popen[str], seconds: float = 300.0) -> tuple[str, str]:
+def finish(process: subprocess.Popen[str], seconds: float = 900.0) -> tuple[str, str]:
     """What it printed and what it said on stderr; it must end well and in time."""
     try:
         printed, said = process.communicate(timeout=seconds)
@@ -32,5 +35,14 @@ def finish(process: subprocess.Popen[str], seconds: float = 300.0) -> tuple[str,
     return printed, said
 
 
-def run(code: str, folder: Path = HERE, seconds: float = 300.0, **environment: str | Path) -> tuple[str, str]:
-    return finish(start(code, folder, **environment), seconds)
+def run(code: str, folder: Path = HERE, **environment: str | Path) -> tuple[str, str]:
+    return finish(start(code, folder, **environment))
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 600.0) -> Any:
+    """What it gives, once that is true. The time is for machines that are very busy, and for tests that fail."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+    return found

@@ -1,4 +1,4 @@
-"""Run folders as training leaves them, with made-up numbers and without networks."""
+"""Run folders as training leaves them, with made-up numbers and without networks, and what tables show of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from rnar.report.folders import gather
+from rnar.report.groups import grouped
+from rnar.report.listing import listing
+from rnar.report.page import Page
+from rnar.report.tables import paper_table
 from rnar.training import Settings
+
+ROOT = Path(__file__).parents[2]
 
 ENVIRONMENT = {"from_step": 0, "commit": "c0ffee", "device": "cpu", "threads": 2, "processes": 1}
 
@@ -47,3 +56,35 @@ def made_up(
 
 def write(path: Path, value: Any) -> None:
     path.write_text(json.dumps(value))
+
+
+def some_runs(folder: Path) -> Path:
+    """Three seeds of quickselect, one of heapsort that is finished and one that is not, and a baseline."""
+    for seed, score in enumerate([0.80, 0.86, 0.83]):
+        made_up(folder, "quickselect", seed=seed, score=score)
+    made_up(folder, "heapsort", seed=0, score=0.5)
+    made_up(folder, "heapsort", seed=1, score=None, done=400)
+    made_up(folder, "heapsort", "triplet-gmpnn", score=0.6)
+    return folder
+
+
+def silent(reason: str) -> None:
+    pytest.fail(reason)
+
+
+def page_of(folder: Path, table: int | None = None) -> Page:
+    groups = grouped(gather([folder], silent))
+    return listing(groups) if table is None else paper_table(table, groups)
+
+
+def cells(page: Page, title: str, number: int = 0) -> dict[str, str]:
+    """The texts of the row of that title, by column."""
+    row = [row for row in page.rows if row[0].text == title][number]
+    names = page.names or page.head
+    spread = {f"{name} ±": cell.spread for name, cell in zip(names, row, strict=True) if cell.spread}
+    return {name: cell.text for name, cell in zip(names, row, strict=True)} | spread
+
+
+def line_of(out: str, title: str) -> list[str]:
+    (line,) = [line for line in out.splitlines() if line.startswith(title)]
+    return line.removeprefix(title).split()

@@ -78,6 +78,7 @@ def test_hints_are_the_same_when_samples_leave_as_they_end(golden):
     reasoner, batch, expected = golden
     with torch.no_grad():
         hints = reasoner(batch, hints=True).hints
+    assert hints.keys() == find(batch.task).spec.hints.keys()
     for name, logits in hints.items():
         for b, length in enumerate(batch.lengths):
             own = slice(0, length - 1)
@@ -98,7 +99,7 @@ def test_every_loss_equals_the_reference(golden):
 
 def test_every_score_equals_the_reference(golden):
     reasoner, batch, expected = golden
+    reasoner.double()  # so that no decision hangs on a last bit, which differs between machines
     with torch.no_grad():
         found = scores(find(batch.task).spec, reasoner(batch).outputs, batch.outputs)
-    for name, value in found.items():
-        assert value == pytest.approx(float(expected[f"score/{name}"]), abs=1e-4), name
+    assert found == pytest.approx({key[6:]: float(x) for key, x in expected.items() if key[:6] == "score/"}, abs=1e-4)

@@ -52,7 +52,7 @@ def test_the_loss_is_least_where_the_truth_is_predicted(feature):
     total, count = kind.loss(right, truth)
     assert total / count < 1e-6
     assert kind.loss(logits, truth).total > total
-    assert count == (truth >= 0).sum() if feature.kind in ("mask", "categorical") else truth.numel()
+    assert count == ((truth >= 0).sum() if feature.kind in ("mask", "categorical") else truth.numel())
 
 
 @pytest.mark.parametrize("feature", FEATURES, ids=str)

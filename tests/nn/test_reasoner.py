@@ -132,13 +132,13 @@ def test_counts_are_what_losses_are_divided_by(task):
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("task", ["quickselect", "heapsort"])
 def test_any_number_of_workers_gives_the_gradients_of_one_pass(task, threads):
-    reasoner, batch = made(task), data(task, batch=5)
+    reasoner, batch = made(task).double(), data(task, batch=5)
     expected_losses = reasoner.backward(batch, seed=2)
     expected = gradients(reasoner)
     found_losses = Workers(reasoner, threads).backward(batch, seed=2)
-    assert_same(gradients(reasoner), expected, 1e-4)
+    assert_same(gradients(reasoner), expected, 1e-9)
     for name, judged in expected_losses.items():
-        assert found_losses[name] == pytest.approx((judged.total / judged.count).item(), rel=1e-4)
+        assert found_losses[name] == pytest.approx((judged.total / judged.count).item(), rel=1e-9)
 
 
 def test_the_same_seed_gives_the_same_numbers_bit_by_bit():

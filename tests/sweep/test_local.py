@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 
 from helpers.command import runner
+from helpers.processes import wait_for
 from helpers.sweeping import (
     MATRIX,
     SETTINGS,
@@ -25,7 +26,6 @@ from helpers.sweeping import (
     saved_step,
     times,
     trained_one_by_one,
-    wait_for,
 )
 from rnar.cli import sweep as command
 from rnar.sweep.child import Outcome
@@ -82,7 +82,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(run, monkeypatch, words, sai
 def test_a_run_of_two_threads_ends_as_if_trained_alone(tmp_path):
     words = ["sweep", *TINY, "--tasks", "bfs", "--models", "rnar", "--seeds", "0", "--steps", "4", "--threads", "2"]
     command = [sys.executable, "-m", "rnar", *words, "--no-estimate"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=900)
     assert runs_in(tmp_path / "runs") == trained_one_by_one("bfs", "rnar", (0,), threads=2)
 
 
@@ -125,7 +125,7 @@ def test_runs_that_are_killed_are_begun_again_and_all_end_as_if_trained_one_by_o
 
 @linux
 def test_after_ctrl_c_the_same_command_does_nothing_twice(run):
-    words = [*TINY, "--tasks", "bfs", "--models", "mpnn,rnar", "--seeds", "0", "--steps", "100", "--no-estimate"]
+    words = [*TINY, "--tasks", "bfs", "--models", "mpnn,rnar", "--seeds", "0", "--steps", "200", "--no-estimate"]
     words += ["--parallel", "1"]
     done, begun = Path("runs/bfs/mpnn/seed-0"), Path("runs/bfs/rnar/seed-0")
 
@@ -141,12 +141,12 @@ def test_after_ctrl_c_the_same_command_does_nothing_twice(run):
     assert "stopped; all is saved, and the same command goes on from there" in out
     assert jobs_of(os.getpid()) == []
     step, before = saved_step(begun), times(done)
-    assert 0 < step < 100
+    assert 0 < step < 200
     code, out, _ = run("sweep", *words)
     assert code == 0 and "1 finished, 1 to go on with" in out
     assert f"bfs rnar seed 0 goes on from step {step}\n" in out
     assert times(done) == before
-    assert runs_in(Path("runs")) == trained_one_by_one("bfs", "rnar,mpnn", (0,), steps=100)
+    assert runs_in(Path("runs")) == trained_one_by_one("bfs", "rnar,mpnn", (0,), steps=200)
 
 
 def test_one_that_fails_is_told_at_the_end_and_the_estimate_at_the_beginning(run):

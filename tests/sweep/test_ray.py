@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from helpers.command import runner
+from helpers.processes import wait_for
 from helpers.sweeping import (
     MATRIX,
     TINY,
@@ -25,7 +26,6 @@ from helpers.sweeping import (
     runs_in,
     saved_step,
     trained_one_by_one,
-    wait_for,
 )
 from rnar.sweep.engines.ray import knock
 

@@ -67,7 +67,7 @@ for rank in "01":
     os.environ["RANK"] = rank
     children.append(os.fork())
     if children[-1] == 0:
-        signal.alarm(300)  # whatever happens, it is not left behind
+        signal.alarm(900)  # whatever happens, it is not left behind
         work()
         os._exit(0)
 sys.exit(any([os.waitpid(child, 0)[1] for child in children]))

@@ -1,0 +1,29 @@
+"""The table in a README."""
+
+from __future__ import annotations
+
+import re
+
+from helpers.command import refused
+from helpers.reporting import ROOT, page_of
+from rnar.report.formats import FORMATS
+
+
+def test_the_readme_has_the_table_of_the_shared_results():
+    results, readme = ROOT / "results" / "runs.csv", (ROOT / "README.md").read_text("utf-8")
+    table = FORMATS["markdown"](page_of(results))
+    (shown,) = re.findall(r"<!-- results -->\n(.*)\n<!-- /results -->", readme, re.DOTALL)
+    assert shown == table.strip(), "write it anew with: rnar report results/runs.csv --readme README.md"
+
+
+def test_readme_replaces_what_is_between_the_marks_and_nothing_else(run, runs, tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text("# mine\n\n<!-- results -->\nold\n<!-- /results -->\n\nthe end\n")
+    assert "is new" in run(runs, "--readme", path)[1]
+    text = path.read_text()
+    assert text.startswith("# mine\n\n<!-- results -->\n| task |") and text.endswith("<!-- /results -->\n\nthe end\n")
+    assert "\nold\n" not in text and FORMATS["markdown"](page_of(runs)).strip() in text
+    assert "as it was" in run(runs, "--readme", path)[1] and path.read_text() == text
+    path.write_text("no marks")
+    refused(run(runs, "--readme", path), "README.md", "<!-- results -->")
+    assert path.read_text() == "no marks"

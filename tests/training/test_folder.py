@@ -1,0 +1,169 @@
+"""A run's folder: going on, taking further, leaving alone what is somebody else's, trouble while it is written."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.training import contents, tiny
+from rnar.common.lock import locked
+from rnar.training import Run, Watch, loop, train
+from rnar.training import folder as training_folder
+
+
+def test_a_finished_run_is_told_and_not_touched(small, tmp_path, monkeypatch):
+    settings = tiny(tmp_path / "run")
+    result = train(settings)
+    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in settings.path.iterdir()}
+    monkeypatch.setattr(loop, "_train", None)  # nobody may call it
+    assert train(settings) == result
+    assert before == {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in settings.path.iterdir()}
+
+
+def test_taking_a_run_further_equals_a_longer_run_from_the_start(small, tmp_path):
+    short = train(tiny(tmp_path / "run"))
+    train(tiny(tmp_path / "run", steps=10))
+    train(tiny(tmp_path / "longer", steps=10))
+    assert contents(tmp_path / "run") == contents(tmp_path / "longer")
+    assert Run(tmp_path / "run").settings.steps == 10
+    kept = json.loads((tmp_path / "run" / "result-6.json").read_text())
+    assert kept["steps"] == 6 and kept["score"] == short.score
+    with pytest.raises(ValueError, match="a run of 10 steps, not 6: it can be taken further, not back"):
+        train(tiny(tmp_path / "run"))
+
+
+def test_a_network_that_learns_by_the_length_of_its_training_is_not_taken_further(small, tmp_path):
+    train(tiny(tmp_path / "run", model="g-forgetnet", steps=4))
+    before = contents(tmp_path / "run")
+    with pytest.raises(ValueError, match="4 steps, and g-forgetnet learns by how much of them is done"):
+        train(tiny(tmp_path / "run", model="g-forgetnet", steps=6))
+    assert contents(tmp_path / "run") == before
+
+
+def test_a_folder_with_other_settings_is_refused_with_the_difference(small, tmp_path):
+    train(tiny(tmp_path / "run"))
+    before = contents(tmp_path / "run")
+    with pytest.raises(ValueError, match="other settings: seed is 0 there and 1 here, batch is 3 there and 4 here; ch"):
+        train(tiny(tmp_path / "run", seed=1, batch=4))
+    with pytest.raises(ValueError, match="model is 'rnar' there and 'mpnn' here"):
+        train(tiny(tmp_path / "run", model="mpnn"))
+    assert contents(tmp_path / "run") == before
+
+
+def test_another_number_of_threads_is_noted_and_no_other_run(small, tmp_path):
+    class First(Watch):
+        def began(self, beginning) -> None:
+            self.changes = beginning.changes
+
+    watch = First()
+    train(tiny(tmp_path / "run"))
+    train(tiny(tmp_path / "run", steps=8, threads=2), watch)
+    assert watch.changes == ["threads was 1 and is 2"]
+    noted = Run(tmp_path / "run").config["environments"]
+    assert [(each["from_step"], each["threads"]) for each in noted] == [(0, 1), (6, 2)]
+
+
+def test_what_is_somebody_elses_is_left_alone(small, tmp_path):
+    file, folder = tmp_path / "file", tmp_path / "folder"
+    file.write_text("mine")
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("mine")
+    with pytest.raises(ValueError, match="file is a file, so no run can be kept there"):
+        train(tiny(file))
+    with pytest.raises(ValueError, match="is no folder of a run: it has thesis.tex and no config.json"):
+        train(tiny(folder))
+    assert file.read_text() == "mine" and [path.name for path in folder.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize("name", ["state.safetensors", "best.safetensors", "metrics.jsonl", "config.json"])
+def test_a_file_that_is_damaged_is_named_and_kept(small, tmp_path, name):
+    train(tiny(tmp_path / "run"))
+    path = tmp_path / "run" / name
+    damaged = b"mine\n" if name == "metrics.jsonl" else path.read_bytes()[:-7]
+    path.write_bytes(damaged)
+    with pytest.raises(ValueError, match=f"{name} is damaged or not of a run"):
+        train(tiny(tmp_path / "run", steps=8))
+    assert path.read_bytes() == damaged
+
+
+def test_the_state_of_another_run_is_named(small, tmp_path):
+    train(tiny(tmp_path / "run"))
+    train(tiny(tmp_path / "other", seed=1))
+    train(tiny(tmp_path / "wide", size=9))
+    for other, said in [("other", "not of this run.*seed is 1, not 0"), ("wide", "does not fit .* in other shapes")]:
+        os.replace(tmp_path / other / "state.safetensors", tmp_path / "run" / "state.safetensors")
+        with pytest.raises(ValueError, match=f"state.safetensors .*{said}"):
+            train(tiny(tmp_path / "run", steps=8))
+
+
+def test_two_processes_do_not_train_in_one_folder(small, tmp_path):
+    (tmp_path / "run").mkdir()
+    with locked(tmp_path / "run" / ".lock"), pytest.raises(ValueError, match="another process trains in .*run"):
+        train(tiny(tmp_path / "run"))
+    train(tiny(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("which", range(2, 9))
+def test_a_full_disk_leaves_the_last_good_state(small, uninterrupted, tmp_path, monkeypatch, which):
+    """Whichever file is being written when it happens."""
+    monkeypatch.setattr(training_folder, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(training_folder, "SAVE_SHARE", math.inf)
+    written, fsync = [], os.fsync
+
+    def full(number: int) -> None:
+        written.append(number)
+        if len(written) == which:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(number)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left") as caught:
+            train(tiny(tmp_path / "run"))
+    assert Path(caught.value.filename).parent == tmp_path / "run"
+    assert not list((tmp_path / "run").glob(".*.partial"))
+    train(tiny(tmp_path / "run"))
+    assert contents(tmp_path / "run") == uninterrupted
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs a user whom permissions bind")
+def test_a_folder_that_may_not_be_written_is_named(small, tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError) as caught:
+        train(tiny(tmp_path / "run"))
+    assert caught.value.filename == str(tmp_path / "run")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_step_saves_and_the_same_call_goes_on(small, uninterrupted, tmp_path, number):
+    class Impatient(Watch):
+        stopped_at: int | None = None
+
+        def stepped(self, step: int, loss: float) -> None:
+            if step == 3:
+                signal.raise_signal(number)
+
+        def stopped(self, step: int) -> None:
+            self.stopped_at = step
+
+    def terminated(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    watch, before = Impatient(), signal.signal(signal.SIGTERM, terminated)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            train(tiny(tmp_path / "run"), watch)
+        assert signal.getsignal(signal.SIGTERM) is terminated
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert watch.stopped_at == 4  # the step at hand was finished first
+    assert not (tmp_path / "run" / "result.json").exists()
+    train(tiny(tmp_path / "run"))
+    assert contents(tmp_path / "run") == uninterrupted

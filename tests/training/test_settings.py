@@ -1,0 +1,91 @@
+"""Settings: what is not given, what is refused, where a run is kept."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from helpers.training import tiny
+from rnar.clrs import ALGORITHMS
+from rnar.models import MODELS, Model, find, message_passing
+from rnar.nn.aggregators import Max
+from rnar.training import Settings, train
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_is_not_given_is_as_the_models_paper_has_it_and_then_as_the_protocol_has_it(model):
+    settings = Settings("bfs", model=model).resolved()
+    own = {"steps": 10_000, "batch": 32, "learning_rate": 1e-3, "clip": 1.0, "sizes": None, "random_positions": True}
+    own["validate_every"] = 80 if model == "rt" else 50
+    if model == "rt":
+        own |= dict(steps=80_000, batch=4, learning_rate=2.5e-4, clip=math.inf, sizes=(16,), random_positions=False)
+    assert {name: getattr(settings, name) for name in own} == own
+    assert settings.size == find(model).size
+    assert settings.seed == 0
+
+
+def test_what_is_given_is_taken():
+    settings = Settings("bfs", model="rt", steps=160, clip=2.0, random_positions=True, sizes=(4,)).resolved()
+    assert (settings.steps, settings.clip, settings.random_positions, settings.sizes) == (160, 2.0, True, (4,))
+    assert settings.batch == 4
+
+
+@pytest.mark.parametrize("model", ["rnar", "rt"])
+def test_settings_survive_json(model):
+    settings = Settings(("bfs", "dfs"), model=model, seed=3).resolved()
+    assert Settings.from_plain(json.loads(json.dumps(settings.plain(), allow_nan=False))) == settings
+
+
+def test_each_run_has_a_folder_of_its_own():
+    def path(*tasks: str, **more: object) -> str:
+        return Settings(tasks, **more).path.as_posix()  # pyright: ignore[reportArgumentType]
+
+    assert path("bfs") == "runs/bfs/rnar/seed-0"
+    assert path("bfs", "dfs", model="mpnn", seed=7) == "runs/bfs+dfs/mpnn/seed-7"
+    assert path("bfs", model="my_models:mine") == "runs/bfs/my_models.mine/seed-0"
+    assert len(Path(path(*ALGORITHMS)).parts[1]) < 100
+    assert path(*ALGORITHMS) != path(*reversed(ALGORITHMS))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (dict(tasks=()), "which task"),
+        (dict(tasks=("bsf",)), "no task 'bsf' .did you mean 'bfs'"),
+        (dict(tasks=("bfs", "bfs")), "bfs is named twice"),
+        (dict(model="rnr"), "no model 'rnr'"),
+        (dict(seed=-1), "seed must not be negative, but it is -1"),
+        (dict(steps=0), "steps must be a whole number of at least 1, not 0"),
+        (dict(batch=0), "batch must be a whole number of at least 1, not 0"),
+        (dict(threads=0), "threads must be"),
+        (dict(learning_rate=0.0), "learning_rate must be above 0"),
+        (dict(learning_rate=math.inf), "learning_rate must be finite"),
+        (dict(learning_rate=math.nan), "learning_rate must be above 0"),
+        (dict(clip=-1.0), "clip must be above 0"),
+        (dict(sizes=()), "at least one size"),
+        (dict(sizes=(1,)), "n=1 is too small"),
+        (dict(steps=5), "steps=5 is not a multiple of validate_every=2"),
+        (dict(device="tpu"), "no device 'tpu'; choose from auto, cpu"),
+        (dict(model=Model("mine", message_passing(Max), training={"lr": 1})), "'mine' sets 'lr'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_and_leave_no_folder(tmp_path, changes, said):
+    with pytest.raises(ValueError, match=said):
+        train(tiny(tmp_path / "run", **changes))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
+def test_a_device_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="there is no device 'cuda' here; there is cpu"):
+        train(tiny(tmp_path / "run", device="cuda"))
+
+
+def test_a_run_from_before_there_were_settings_for_the_test_is_read():
+    plain = tiny(Path("run")).resolved().plain()
+    del plain["test_samples"]
+    assert Settings.from_plain(plain).test_samples is None
