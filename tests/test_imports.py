@@ -42,10 +42,7 @@ def test_the_rooms_are_all_there_are():
     assert {room_of(path) for path in HOUSE.rglob("*.py")} == {*ROOMS, "__init__"}
 
 
-PENDING = {"nn": pytest.mark.xfail(strict=True, reason="computes some things once a batch by way of the engine")}
-
-
-@pytest.mark.parametrize("room", [pytest.param(room, marks=PENDING.get(room, ())) for room in ROOMS])
+@pytest.mark.parametrize("room", ROOMS)
 def test_imports_go_downwards_only(room):
     below = ROOMS[: ROOMS.index(room) + 1]
     for path in HOUSE.rglob("*.py"):

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from rnar.clrs import sample
+from rnar.engine import predict
 from rnar.interop import load_dm_clrs, read_parameters
 
 GOLDEN = Path(__file__).parent / "golden" / "models"
@@ -31,7 +32,9 @@ def test_a_checkpoint_gives_the_same_network_as_its_parameters(tmp_path):
     path = as_checkpoint(parameters(), tmp_path / "best.pkl", opt_state=(np.zeros(3),))
     batch = sample("bfs", 5, 3, 0)
     with torch.no_grad():
-        found, expected = (load_dm_clrs(s, ["bfs"], "triplet-gmpnn").eval()(batch) for s in (path, parameters()))
+        found, expected = (
+            predict(load_dm_clrs(s, ["bfs"], "triplet-gmpnn").eval(), batch) for s in (path, parameters())
+        )
     assert torch.equal(found.outputs["pi"], expected.outputs["pi"])
 
 

@@ -12,10 +12,12 @@ from torch import Tensor
 
 from rnar import models
 from rnar.clrs import ALGORITHMS, Batch, sample
+from rnar.engine import losses, predict
+from rnar.engine.losses import total_loss
 from rnar.models import MODELS, Model, Paper, find, register
 from rnar.nn.aggregators import Max
 from rnar.nn.processors.message_passing import MessagePassing
-from rnar.nn.reasoner import Reasoner, total_loss
+from rnar.nn.reasoner import Reasoner
 
 SIZE = 16
 
@@ -38,13 +40,13 @@ def test_a_model_predicts_and_learns(name, task):
     model = MODELS[name]
     network = model.build([task], size=SIZE)
     batch = model.batch(batch_of(task))
-    loss = total_loss(network.losses(batch, 0))
+    loss = total_loss(losses(network, batch, 0))
     loss.backward()
     assert loss.isfinite()
     gradients = [p.grad for p in network.parameters() if p.grad is not None]
     assert all(gradient.isfinite().all() for gradient in gradients)
     assert sum(gradient.abs().sum() for gradient in gradients) > 0
-    outputs = network(batch).outputs
+    outputs = predict(network, batch).outputs
     assert outputs.keys() == model.spec(task).outputs.keys()
     for logits in outputs.values():
         for x in [logits] if isinstance(logits, Tensor) else logits:
@@ -112,7 +114,7 @@ def test_without_positions_their_values_do_not_matter():
     moved = batch._replace(inputs={**batch.inputs, "pos": batch.inputs["pos"] ** 2})
     for name, matters in (("rnar", True), ("rnar-nope", False)):
         network = MODELS[name].build(["quickselect"], size=SIZE)
-        found = [network(MODELS[name].batch(each)).outputs["median"] for each in (batch, moved)]
+        found = [predict(network, MODELS[name].batch(each)).outputs["median"] for each in (batch, moved)]
         assert torch.equal(*found) != matters
 
 
@@ -142,7 +144,7 @@ def test_parameters_are_as_many_as_the_papers_have():
 def test_several_tasks_share_a_processor():
     network = MODELS["mpnn"].build(["bfs", "minimum"], size=SIZE)
     for task in ("bfs", "minimum"):
-        assert network(batch_of(task)).outputs.keys() == ALGORITHMS[task].spec.outputs.keys()
+        assert predict(network, batch_of(task)).outputs.keys() == ALGORITHMS[task].spec.outputs.keys()
     shared = sum(p.numel() for p in network.processor.parameters())
     alone = [MODELS["mpnn"].parameters(task, SIZE) for task in ("bfs", "minimum")]
     assert sum(p.numel() for p in network.parameters()) == sum(alone) - shared
@@ -202,7 +204,7 @@ def test_what_cannot_be_built_is_an_error():
 def test_the_example_of_the_documentation_is_a_model():
     model = find("my_models:mine")
     network, batch = model.build(["bfs"], size=SIZE), model.batch(batch_of("bfs"))
-    assert network(batch).outputs["pi"].shape == (3, 5, 5)  # type: ignore[union-attr]
+    assert predict(network, batch).outputs["pi"].shape == (3, 5, 5)  # type: ignore[union-attr]
     assert len(re.findall(r"[^\n]+", Path("my_models.py").read_text())) <= 12
 
 

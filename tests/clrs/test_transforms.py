@@ -7,9 +7,7 @@ from rnar.clrs import (
     ALGORITHMS,
     Batch,
     Spec,
-    cyclic,
     find,
-    from_cyclic,
     order_as_hint,
     randomise_positions,
     reverse_pointers,
@@ -135,28 +133,3 @@ def test_the_order_as_a_hint_can_be_followed_by_reversal():
 
 def test_the_four_sorts_give_permutations():
     assert set(SORTS) == {"insertion_sort", "bubble_sort", "heapsort", "quicksort"}
-
-
-@pytest.mark.parametrize("n", [2, 3, 16])
-@pytest.mark.parametrize("task", SORTS)
-def test_a_ring_is_a_permutation_and_can_be_opened_again(task, n):
-    pred = some(task, n).outputs["pred"]
-    ring, first = cyclic(pred)
-    assert ring.dtype == first.dtype == pred.dtype
-    for b in range(len(pred)):
-        walk = [int(first[b])]
-        while len(walk) < n:
-            walk.append(int(np.flatnonzero(ring[b] == walk[-1])[0]))
-        assert sorted(walk) == list(range(n)), "each node comes once"
-        assert ring[b, first[b]] == walk[-1], "the first points at the last"
-    np.testing.assert_array_equal(from_cyclic(ring, first), pred, strict=True)
-
-
-def test_a_ring_is_made_of_one_permutation_as_of_many():
-    pred = some("heapsort").outputs["pred"]
-    rings, firsts = cyclic(pred)
-    for b in range(len(pred)):
-        ring, first = cyclic(pred[b])
-        np.testing.assert_array_equal(ring, rings[b])
-        assert first == firsts[b]
-        np.testing.assert_array_equal(from_cyclic(ring, first), pred[b])

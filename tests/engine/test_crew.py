@@ -32,10 +32,10 @@ def ended(process):
 def test_processes_give_what_threads_give_bit_by_bit(monkeypatch):
     workers, batch = made()
     losses, found = workers.backward(batch, seed=1), gradients(workers)
-    assert len(workers._crew.processes) == 2
+    assert len(workers.processes) == 2
     monkeypatch.setattr(crew, "possible", lambda network: False)
     others, _ = made()
-    assert others.backward(batch, seed=1) == losses and others._crew is None
+    assert others.backward(batch, seed=1) == losses and others.processes == []
     assert any(x is not None for x in found)
     for x, y in zip(found, gradients(others), strict=True):
         assert (x is None and y is None) or torch.equal(x, y)
@@ -66,13 +66,6 @@ def test_what_goes_wrong_over_there_is_raised_here_and_work_goes_on():
     assert workers.backward(batch) == expected
 
 
-def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next():
-    workers, batch = made()
-    expected = workers.backward(batch, seed=1)
-    workers._crew.ask(len, [(), ()])  # interrupted here; they will complain that a network has no length
-    assert workers.backward(batch, seed=1) == expected
-
-
 def test_a_network_that_was_moved_is_refused():
     workers, batch = made()
     workers.reasoner.double()
@@ -83,7 +76,7 @@ def test_a_network_that_was_moved_is_refused():
 def test_they_end_with_their_workers():
     workers, batch = made()
     workers.backward(batch)
-    processes = workers._crew.processes
+    processes = workers.processes
     assert not any(map(ended, processes))
     del workers
     wait_for(lambda: all(map(ended, processes)))
@@ -92,7 +85,7 @@ def test_they_end_with_their_workers():
 def test_one_that_was_killed_is_noticed():
     workers, batch = made()
     workers.backward(batch)
-    os.kill(workers._crew.processes[1], signal.SIGKILL)
+    os.kill(workers.processes[1], signal.SIGKILL)
     with pytest.raises(RuntimeError, match="ended unexpectedly"):
         workers.backward(batch)
 
@@ -123,7 +116,7 @@ import time
 from helpers.working import made
 workers, batch = made()
 workers.backward(batch)
-print(*workers._crew.processes, flush=True)
+print(*workers.processes, flush=True)
 time.sleep(3600)
 """
 

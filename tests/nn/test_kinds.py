@@ -1,11 +1,10 @@
 """Widening, relaxing, deciding, judging: each kind against a plain re-statement."""
 
-import numpy as np
 import pytest
 import torch
 
-from rnar.clrs import cyclic, edge, graph, node
-from rnar.nn.kinds import Permutation, Ring, kind_of, log_sinkhorn, to_ring
+from rnar.clrs import edge, graph, node
+from rnar.nn.kinds import Ring, kind_of, log_sinkhorn, to_ring
 
 FEATURES = [
     node.scalar,
@@ -49,9 +48,9 @@ def test_the_loss_is_least_where_the_truth_is_predicted(feature):
         right = (truth.float() * 2 - 1) * 50
     else:
         right = torch.nn.functional.one_hot(truth.clamp(min=0).long(), logits.shape[-1]) * 50.0
-    total, count = kind.loss(right, truth)
+    total, count = kind.losses(right, truth)[""]
     assert total / count < 1e-6
-    assert kind.loss(logits, truth).total > total
+    assert kind.losses(logits, truth)[""].total > total
     assert count == ((truth >= 0).sum() if feature.kind in ("mask", "categorical") else truth.numel())
 
 
@@ -59,7 +58,7 @@ def test_the_loss_is_least_where_the_truth_is_predicted(feature):
 def test_gradients_of_losses_agree_with_finite_differences(feature):
     truth, logits = example(feature, torch.Generator().manual_seed(0), nodes=3, batch=2)
     kind = kind_of(feature)
-    assert torch.autograd.gradcheck(lambda x: kind.loss(x, truth).total, logits.double().requires_grad_())
+    assert torch.autograd.gradcheck(lambda x: kind.losses(x, truth)[""].total, logits.double().requires_grad_())
     assert torch.autograd.gradcheck(kind.relax, logits.double().requires_grad_())
 
 
@@ -67,29 +66,14 @@ def test_entries_that_are_not_judged_change_nothing():
     truth, logits = example(node.mask, torch.Generator().manual_seed(0))
     kind = kind_of(node.mask)
     other = torch.where(truth < 0, 7.0, logits)
-    assert torch.equal(kind.loss(logits, truth).total, kind.loss(other, truth).total)
-    assert kind.score(kind.decide(logits), truth) == kind.score(kind.decide(other), truth)
+    assert torch.equal(kind.losses(logits, truth)[""].total, kind.losses(other, truth)[""].total)
 
 
-def test_f1_is_that_of_the_positive_class_over_everything():
-    kind = kind_of(node.mask)
-    truth = torch.tensor([[1, 0, 1, 1], [0, 0, -1, 1]], dtype=torch.int8)
-    decided = torch.tensor([[1, 1, 0, 1], [0, 0, 1, 1]], dtype=torch.int8)
-    precision, recall = 3 / 4, 3 / 4
-    assert kind.score(decided, truth).item() == pytest.approx(2 * precision * recall / (precision + recall))
-
-
-def test_nothing_found_where_nothing_is_scores_one_and_nothing_found_where_something_is_scores_zero():
-    kind, nothing = kind_of(node.mask), torch.zeros(2, 3, dtype=torch.int8)
-    assert kind.score(nothing, nothing) == 1
-    assert kind.score(nothing, torch.ones(2, 3, dtype=torch.int8)) == 0
-
-
-def test_the_ring_is_what_the_data_package_makes():
-    pred = np.array([[2, 1, 1], [0, 0, 1], [1, 2, 2]], np.int16)  # the first node points at itself
-    ring, first = to_ring(torch.from_numpy(pred))
-    expected_ring, expected_first = cyclic(pred)
-    assert np.array_equal(ring, expected_ring) and np.array_equal(first, expected_first)
+def test_the_first_of_a_ring_points_at_the_last():
+    pred = torch.tensor([[2, 1, 1], [0, 0, 1], [1, 2, 2]])  # orders 1 2 0, 0 1 2 and 2 1 0; the first points at itself
+    ring, first = to_ring(pred)
+    assert ring.tolist() == [[2, 0, 1], [2, 0, 1], [1, 2, 0]]
+    assert first.tolist() == [1, 0, 2]
 
 
 def test_sinkhorn_gives_a_doubly_stochastic_matrix_without_diagonal():
@@ -114,6 +98,10 @@ def test_a_permutation_is_decided_and_judged_as_stored():
     logits = Ring(
         torch.log(torch.nn.functional.one_hot(ring, 4) * 0.9 + 0.025), torch.nn.functional.one_hot(first, 4) * 5.0
     )
-    assert torch.equal(Permutation.decide(logits), pred)
-    assert Permutation.score(Permutation.decide(logits), pred) == 1
-    assert Permutation.loss(logits, pred)[""].total / 8 < 0.1
+    kind = kind_of(node.permutation)
+    assert torch.equal(kind.decide(logits), pred)
+    found = kind.losses(logits, pred)
+    assert found.keys() == {"", "_first"} and found[""].total / 8 < 0.1
+    assert (
+        {name: int(judged.count) for name, judged in found.items()} == kind.counts(pred.numpy()) == {"": 8, "_first": 2}
+    )

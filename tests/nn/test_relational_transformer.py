@@ -10,7 +10,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from rnar.nn.encoders import Graph
-from rnar.nn.linear import Encoded
+from rnar.nn.linear import OfChannels
 from rnar.nn.processors.relational_transformer import RelationalTransformer
 
 CHANNELS = 3
@@ -22,8 +22,8 @@ def random_graph(batch: int, nodes: int, size: int, seed: int = 0) -> Graph:
     def draw(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=rng)
 
-    pairs = Encoded(draw(batch, nodes, nodes, CHANNELS), draw(CHANNELS, size), draw(size))
-    return Graph(draw(batch, nodes, size), pairs, draw(batch, size), None)
+    channels, pairs = draw(batch, nodes, nodes, CHANNELS), OfChannels(draw(CHANNELS, size), draw(size))
+    return Graph(draw(batch, nodes, size), channels, pairs, draw(batch, size), None)
 
 
 def random_state(processor: RelationalTransformer, batch: int, nodes: int, seed: int = 1) -> tuple[Tensor, ...]:
@@ -84,7 +84,7 @@ def layer_by_hand(layer: Any, head: int, n: list[Tensor], e: list[list[Tensor]])
 def step_by_hand(processor: RelationalTransformer, head: int, graph: Graph, state, b: int):
     """The new nodes [N, H] and edges [N, N, H] of sample b."""
     here = range(graph.nodes.shape[1])
-    features = graph.edges.channels[b] @ graph.edges.weight + graph.edges.bias
+    features = graph.channels[b] @ graph.pairs.weight + graph.pairs.bias
     n = [processor.into_nodes(torch.cat([graph.nodes[b, i], state[0][b, i], graph.whole[b]])) for i in here]
     e = [
         [processor.into_edges(torch.cat([features[i, j], state[1][b, i, j], graph.whole[b]])) for j in here]
@@ -119,8 +119,8 @@ def test_nodes_have_no_order():
     processor = with_random_biases(RelationalTransformer(8, head=4))
     graph, (nodes, edges) = random_graph(1, 6, 8), random_state(processor, 1, 6)
     order = torch.randperm(6, generator=torch.Generator().manual_seed(3))
-    channels = graph.edges.channels[:, order][:, :, order]
-    other = Graph(graph.nodes[:, order], graph.edges._replace(channels=channels), graph.whole, None)
+    channels = graph.channels[:, order][:, :, order]
+    other = graph._replace(nodes=graph.nodes[:, order], channels=channels)
     expected = processor(graph, (nodes, edges)).state
     found = processor(other, (nodes[:, order], edges[:, order][:, :, order])).state
     torch.testing.assert_close(found[0], expected[0][:, order], atol=1e-5, rtol=1e-5)
@@ -134,14 +134,14 @@ def test_it_has_as_many_parameters_as_the_original():
 @pytest.mark.parametrize("name", ["nodes", "edges"])
 def test_gradients_are_those_of_finite_differences(name):
     processor = with_random_biases(RelationalTransformer(4, head=2, layers=2)).double()
-    nodes, (channels, weight, bias), whole, *_ = random_graph(1, 3, 4)
+    nodes, channels, (weight, bias), whole, *_ = random_graph(1, 3, 4)
     names, parameters = zip(*processor.named_parameters(), strict=True)
     inputs = [x.detach().double().requires_grad_() for x in (nodes, channels, weight, bias, whole)]
     inputs += [x.double().requires_grad_() for x in random_state(processor, 1, 3)]
 
     def seen(*tensors: Tensor) -> Tensor:
         nodes, channels, weight, bias, whole, old_nodes, old_edges, *rest = tensors
-        graph = Graph(nodes, Encoded(channels, weight, bias), whole, None)
+        graph = Graph(nodes, channels, OfChannels(weight, bias), whole, None)
         arguments = graph, (old_nodes, old_edges)
         step = torch.func.functional_call(processor, dict(zip(names, rest, strict=True)), arguments)
         return getattr(step, name)

@@ -15,8 +15,9 @@ from safetensors.torch import load_file
 
 import rnar.clrs
 from helpers.training import contents, small_test, tiny
+from rnar.engine import losses
+from rnar.engine.losses import total_loss
 from rnar.models import find
-from rnar.nn.reasoner import total_loss
 from rnar.training import Run, loop, train
 
 TESTS = Path(__file__).parents[1]
@@ -40,10 +41,9 @@ here = Path(sys.argv[1])
 def gradients(team, batch, name):
     model = find("g-forgetnet")
     reasoner = model.build(("bfs", "minimum"), 8).train()
-    reasoner.processor.progress(0.5)
     stop = Stop()
     stop.signal = 2 if team.rank == 1 and batch.size == 1 else None
-    losses, stopping = team.backward(Workers(reasoner, team.threads, (team.rank, team.world)), batch, 5, stop)
+    losses, stopping = team.backward(Workers(reasoner, team.threads, (team.rank, team.world)), batch, 5, 0.5, stop)
     found = {key: p.grad for key, p in reasoner.named_parameters() if p.grad is not None}
     save_file(found, here / f"{name}-{team.rank}.safetensors")
     (here / f"{name}-{team.rank}.json").write_text(json.dumps([losses, stopping]))
@@ -96,12 +96,12 @@ def test_two_processes_give_the_gradients_and_losses_of_one(two, name, size):
     batch = rnar.clrs.sample("bfs", n=6, batch=size, seed=1)
     reasoner = find("g-forgetnet").build(("bfs", "minimum"), 8).train()
     reasoner.processor.progress(0.5)
-    judged = reasoner.losses(batch, seed=5)
+    judged = losses(reasoner, batch, seed=5)
     total_loss(judged).backward()
     for rank in (0, 1):
         found = load_file(two / f"{name}-{rank}.safetensors")
-        losses, stopping = json.loads((two / f"{name}-{rank}.json").read_text())
-        assert losses == pytest.approx({key: (x.total / x.count).item() for key, x in judged.items()}, rel=1e-5)
+        told, stopping = json.loads((two / f"{name}-{rank}.json").read_text())
+        assert told == pytest.approx({key: (x.total / x.count).item() for key, x in judged.items()}, rel=1e-5)
         assert stopping == (size == 1)  # one of them was asked to stop, and both know
         for key, parameter in reasoner.named_parameters():
             if parameter.grad is None:

@@ -24,7 +24,7 @@ from rnar.clrs.registry import ALGORITHMS, Algorithm, algorithm, find
 from rnar.clrs.spec import Feature, Spec, edge, graph, node
 from rnar.clrs.splits import Split, official
 from rnar.clrs.stream import Stream
-from rnar.clrs.transforms import cyclic, from_cyclic, order_as_hint, randomise_positions, reverse_pointers
+from rnar.clrs.transforms import order_as_hint, randomise_positions, reverse_pointers
 from rnar.common.compiling import kernel
 
 __all__ = [
@@ -39,10 +39,8 @@ __all__ = [
     "Stream",
     "algorithm",
     "chain",
-    "cyclic",
     "edge",
     "find",
-    "from_cyclic",
     "graph",
     "kernel",
     "node",

@@ -88,22 +88,3 @@ def node_pointers(spec: Spec) -> list[str]:
 
 def reversed_name(pointer: str) -> str:
     return f"{pointer}_reversed"
-
-
-def cyclic(pred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A permutation as a network predicts it: predecessors [..., n] in a ring, and which node is the first [...].
-
-    A stored permutation has the first node point at itself; in the ring it points at the last, so that no node
-    does and every node is pointed at exactly once.
-    """
-    here = np.arange(pred.shape[-1])
-    first = np.argmax(pred == here, axis=-1)
-    pointed_at = (pred[..., None, :] == here[:, None]).any(axis=-1)  # [..., n]
-    last = np.argmin(pointed_at, axis=-1)
-    return np.where(here == first[..., None], last[..., None], pred).astype(pred.dtype), first.astype(pred.dtype)
-
-
-def from_cyclic(ring: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """The inverse of `cyclic`: the first node points at itself."""
-    here = np.arange(ring.shape[-1])
-    return np.where(here == first[..., None], here, ring).astype(ring.dtype)

@@ -79,7 +79,6 @@ class There(Hand):
         self._gradients = seen_by_all([torch.zeros_like(p) for p in parameters])
         self._flags = seen_by_all([torch.zeros(len(parameters), dtype=torch.bool)])[0]
         self._end, theirs = Pipe()
-        self._asked = 0
         self.process = _forked(_serve, theirs, network, self._gradients, self._flags)
         theirs.close()
         self._dismissed = weakref.finalize(self, _dismiss, self._end, self.process, os.getpid())
@@ -88,13 +87,10 @@ class There(Hand):
         self._dismissed()
 
     def call(self, work: Work, *arguments: Any, tell: Tell | None = None) -> Any:
-        self._asked += 1
         try:
-            self._end.send((self._asked, work, arguments))
+            self._end.send((work, arguments))
             while True:
-                number, what, answer = self._end.recv()
-                if number != self._asked:  # of an asker who was interrupted
-                    continue
+                what, answer = self._end.recv()
                 if what == ANSWERED:
                     return answer
                 if what == FAILED:
@@ -142,32 +138,37 @@ def _serve(end: Connection, network: nn.Module, gradients: list[Tensor], flags: 
     torch.set_num_threads(1)
     while True:
         try:
-            number, work, arguments = end.recv()
+            work, arguments = end.recv()
         except (EOFError, OSError):
             os._exit(0)
+        telling = _Telling(end)
         try:
-            answer = number, ANSWERED, work(network, *arguments, _teller(end, number))
+            answer = ANSWERED, work(network, *arguments, telling)
         except Exception as error:
-            answer = number, FAILED, error
+            answer = FAILED, error
         for k, (parameter, place) in enumerate(zip(network.parameters(), gradients, strict=True)):
             flags[k] = parameter.grad is not None
             if parameter.grad is not None:
                 place.copy_(parameter.grad)
+        telling.send()
         end.send(answer)
 
 
-def _teller(end: Connection, number: int) -> Tell:
+class _Telling:
     """Sends what it is told to the asker, added up and not too often."""
-    total, last = 0.0, time.monotonic()
 
-    def tell(amount: float) -> None:
-        nonlocal total, last
-        total += amount
-        if time.monotonic() - last > EVERY:
-            end.send((number, TOLD, total))
-            total, last = 0.0, time.monotonic()
+    def __init__(self, end: Connection):
+        self._end, self._total, self._last = end, 0.0, time.monotonic()
 
-    return tell
+    def __call__(self, amount: float) -> None:
+        self._total += amount
+        if time.monotonic() - self._last > EVERY:
+            self.send()
+
+    def send(self) -> None:
+        if self._total:
+            self._end.send((TOLD, self._total))
+        self._total, self._last = 0.0, time.monotonic()
 
 
 def _end_with_parent() -> None:

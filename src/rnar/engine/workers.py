@@ -155,9 +155,14 @@ class Workers:
                 future.result()
         self._hands = []
 
+    @property
+    def processes(self) -> list[int]:
+        """The numbers of those that work beside this one."""
+        return [hand.process for hand in self._hands if hand.process]
+
     def peak_memory(self) -> int:
         """The most bytes that all processes have had in memory so far."""
-        return peak_memory([hand.process for hand in self._hands if hand.process])
+        return peak_memory(self.processes)
 
     def _ready(self) -> list[Hand]:
         """Those who do the work, this process first. They are made when they are needed."""

@@ -4,13 +4,16 @@ import pytest
 import torch
 
 import rnar.clrs
+from helpers.scoring import scores
 from rnar.clrs import Stream, find
+from rnar.engine import backward, losses, predict
+from rnar.engine.losses import counts, total_loss
 from rnar.engine.workers import Workers
 from rnar.models import find as find_model
 from rnar.nn.aggregators import LSTM, Max
 from rnar.nn.kinds import Ring
 from rnar.nn.processors.message_passing import MessagePassing
-from rnar.nn.reasoner import Feeding, Reasoner, scores, total_loss
+from rnar.nn.reasoner import Feeding, Reasoner
 
 SIZE = 8
 TASKS = ["quickselect", "heapsort", "bfs", "floyd_warshall", "lcs_length", "segments_intersect", "bridges"]
@@ -40,9 +43,9 @@ def assert_same(found, expected, tolerance):
 def test_a_batch_gives_what_its_samples_give_one_by_one(task):
     reasoner, batch = made(task).eval(), data(task)
     with torch.no_grad():
-        together = reasoner(batch, hints=True)
+        together = predict(reasoner, batch, hints=True)
         for b in range(batch.size):
-            alone = reasoner(batch.part(slice(b, b + 1)), hints=True)
+            alone = predict(reasoner, batch.part(slice(b, b + 1)), hints=True)
             for name, logits in alone.outputs.items():
                 whole = together.outputs[name]
                 for x, y in zip(logits, whole, strict=True) if isinstance(logits, Ring) else [(logits, whole)]:
@@ -68,10 +71,10 @@ def test_a_batch_gives_what_its_samples_give_one_by_one(task):
 )
 def test_the_backward_pass_gives_autograds_gradients_whatever_it_keeps(task, feeding, memory):
     reasoner, batch = made(task, feeding=feeding).double(), data(task, batch=3, n=5)
-    total_loss(reasoner.losses(batch, seed=1)).backward()
+    total_loss(losses(reasoner, batch, seed=1)).backward()
     expected = gradients(reasoner)
     reasoner.zero_grad()
-    reasoner.backward(batch, seed=1, memory=memory)
+    backward(reasoner, batch, seed=1, memory=memory)
     found = gradients(reasoner)
     assert_same(found, {name: expected[name] for name in found}, 1e-7)
     assert all(not expected[name].any() for name in expected.keys() - found.keys())
@@ -83,23 +86,23 @@ def test_gradients_flow_through_hints_that_are_fed_back_softly_and_not_through_d
     found = {}
     for hard in (False, True):
         reasoner = made("bfs", feeding=Feeding(hard=hard)).double()
-        outputs_only = reasoner.losses(batch)["pi"].total
+        outputs_only = losses(reasoner, batch)["pi"].total
         outputs_only.backward()
-        decoder = reasoner.heads["bfs"].decode_hints.each["reach_h"].of_nodes[0]
+        decoder = reasoner.heads_of("bfs").decode_hints.each["reach_h"].of_nodes[0]
         found[hard] = 0.0 if decoder.weight.grad is None else decoder.weight.grad.abs().sum().item()
     assert found[False] > 0 and found[True] == 0
 
 
 def test_the_gradient_of_a_whole_run_agrees_with_finite_differences():
     reasoner, batch = made("insertion_sort", size=4).double().eval(), data("insertion_sort", batch=2, n=3)
-    total_loss(reasoner.losses(batch)).backward()
+    total_loss(losses(reasoner, batch)).backward()
     for parameter in (reasoner.processor.aggregator.from_state, reasoner.processor.to_edge.weight):
         direction = torch.randn(parameter.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
         sides = []
         for sign in (1, -1):
             with torch.no_grad():
                 parameter += sign * 1e-6 * direction
-                sides.append(total_loss(reasoner.losses(batch)).item())
+                sides.append(total_loss(losses(reasoner, batch)).item())
                 parameter -= sign * 1e-6 * direction
         assert (sides[0] - sides[1]) / 2e-6 == pytest.approx((parameter.grad * direction).sum().item(), rel=1e-4)
 
@@ -107,33 +110,34 @@ def test_the_gradient_of_a_whole_run_agrees_with_finite_differences():
 def test_teacher_forcing_with_certainty_feeds_the_truth():
     """Then the hints of a step do not depend on what was predicted before: on no decoder."""
     reasoner, batch = made("bfs", feeding=Feeding(teacher=1.0)), data("bfs")
-    before = {name: judged.total.item() for name, judged in reasoner.losses(batch).items()}
+    before = {name: judged.total.item() for name, judged in losses(reasoner, batch).items()}
     with torch.no_grad():
-        reasoner.heads["bfs"].decode_hints.each["reach_h"].of_nodes[0].bias += 3.0
-    after = {name: judged.total.item() for name, judged in reasoner.losses(batch).items()}
+        reasoner.heads_of("bfs").decode_hints.each["reach_h"].of_nodes[0].bias += 3.0
+    after = {name: judged.total.item() for name, judged in losses(reasoner, batch).items()}
     assert before["pi"] == after["pi"] and before["pi_h"] == after["pi_h"] and before["reach_h"] != after["reach_h"]
 
 
 def test_without_hints_there_are_neither_their_encoders_nor_their_losses():
     reasoner, batch = made("bfs", feeding=Feeding(mode="none")), data("bfs")
-    assert reasoner.losses(batch).keys() == {"pi"}
-    assert not list(reasoner.heads["bfs"].hints.parameters())
-    assert reasoner(batch, hints=True).hints == {}
+    assert losses(reasoner, batch).keys() == {"pi"}
+    assert not list(reasoner.heads_of("bfs").hints.parameters())
+    assert predict(reasoner, batch, hints=True).hints == {}
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_counts_are_what_losses_are_divided_by(task):
     reasoner, batch = made(task), data(task)
-    counts = reasoner.counts(batch)
-    for name, judged in reasoner.losses(batch).items():
-        assert counts[name] == judged.count, name
+    expected = counts(reasoner, batch)
+    assert expected.keys() == losses(reasoner, batch).keys()
+    for name, judged in losses(reasoner, batch).items():
+        assert expected[name] == judged.count, name
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("task", ["quickselect", "heapsort"])
 def test_any_number_of_workers_gives_the_gradients_of_one_pass(task, threads):
     reasoner, batch = made(task).double(), data(task, batch=5)
-    expected_losses = reasoner.backward(batch, seed=2)
+    expected_losses = backward(reasoner, batch, seed=2)
     expected = gradients(reasoner)
     found_losses = Workers(reasoner, threads).backward(batch, seed=2)
     assert_same(gradients(reasoner), expected, 1e-9)
@@ -152,7 +156,7 @@ def test_the_same_seed_gives_the_same_numbers_bit_by_bit():
 
 def test_several_tasks_share_a_processor_and_nothing_else():
     reasoner = made("bfs", "quickselect")
-    reasoner.backward(data("bfs"))
+    backward(reasoner, data("bfs"))
     touched = gradients(reasoner)
     assert any(name.startswith("processor.") for name in touched)
     assert any(name.startswith("heads.bfs.") for name in touched)
@@ -167,27 +171,27 @@ def test_it_learns(aggregator):
     seen = []
     for step in range(40):
         optimiser.zero_grad()
-        judged = reasoner.backward(batch, seed=step)
+        judged = backward(reasoner, batch, seed=step)
         torch.nn.utils.clip_grad_norm_(reasoner.parameters(), 1.0)
         optimiser.step()
         seen.append(total_loss(judged).item())
     assert seen[-1] < seen[0] / 2
     with torch.no_grad():
         reasoner.eval()
-        assert scores(find("minimum").spec, reasoner(batch).outputs, batch.outputs)["score"] > 0.5
+        assert scores(find("minimum").spec, predict(reasoner, batch).outputs, batch.outputs)["score"] > 0.5
 
 
 def test_a_batch_of_another_task_is_refused():
     with pytest.raises(ValueError, match="has not learned bfs; it knows quickselect"):
-        made("quickselect")(data("bfs"))
+        predict(made("quickselect"), data("bfs"))
 
 
 def test_a_batch_without_a_feature_is_refused():
     model = find_model("rnar")
     reasoner = model.build("quickselect", size=SIZE)
     with pytest.raises(ValueError, match="has no hint 'pred_h_reversed', which the network expects"):
-        reasoner(data("quickselect"))
-    assert reasoner(model.batch(data("quickselect"))).outputs["median"].shape == (5, 6)
+        predict(reasoner, data("quickselect"))
+    assert predict(reasoner, model.batch(data("quickselect"))).outputs["median"].shape == (5, 6)
 
 
 class Saved:
@@ -217,8 +221,8 @@ def test_memory_does_not_grow_with_the_number_of_steps():
     """What a backward pass keeps for autograd is that of one step, however many there are; plain autograd keeps all."""
     reasoner, batch = made("bubble_sort"), data("bubble_sort", batch=2, n=7)  # 22 steps
     short = batch._replace(lengths=batch.lengths // 4).part(slice(0, 2))
-    ours = [Saved().measure(lambda b=b: reasoner.backward(b)) for b in (short, batch)]
-    plain = [Saved().measure(lambda b=b: total_loss(reasoner.losses(b)).backward()) for b in (short, batch)]
+    ours = [Saved().measure(lambda b=b: backward(reasoner, b)) for b in (short, batch)]
+    plain = [Saved().measure(lambda b=b: total_loss(losses(reasoner, b)).backward()) for b in (short, batch)]
     assert plain[1] > 3 * plain[0]
     assert ours[1] < 1.5 * ours[0]
 
@@ -226,8 +230,8 @@ def test_memory_does_not_grow_with_the_number_of_steps():
 def test_memory_that_may_be_spent_is_spent_and_no_more():
     """`memory` bounds what is kept of all steps beside the one that is at work."""
     reasoner, batch = made("bubble_sort"), data("bubble_sort", batch=2, n=7)
-    one, everything = (4 * Saved().measure(lambda m=m: reasoner.backward(batch, memory=m)) for m in (0, 1 << 30))
-    some = 4 * Saved().measure(lambda: reasoner.backward(batch, memory=everything // 3))
+    one, everything = (4 * Saved().measure(lambda m=m: backward(reasoner, batch, memory=m)) for m in (0, 1 << 30))
+    some = 4 * Saved().measure(lambda: backward(reasoner, batch, memory=everything // 3))
     assert one < everything / 4
     assert everything / 5 < some < everything / 3 + 2 * one
 
@@ -247,10 +251,9 @@ def test_workers_know_how_far_the_training_is():
     workers, batch = Workers(reasoner, 2), data("bfs")
     found = {}
     for fraction in (0.0, 0.5, 1.0):
-        reasoner.processor.progress(fraction)
-        found[fraction] = workers.backward(batch)["penalty"]
+        found[fraction] = workers.backward(batch, progress=fraction)["penalty"]
     assert found[0.0] == pytest.approx(0, abs=1e-6) and found[0.5] < found[1.0]
-    judged = reasoner.losses(batch)["penalty"]
+    judged = losses(reasoner, batch)["penalty"]
     assert found[1.0] == pytest.approx((judged.total / judged.count).item(), rel=1e-4)
 
 
