@@ -257,6 +257,54 @@ def test_workers_know_how_far_the_training_is():
     assert found[1.0] == pytest.approx((judged.total / judged.count).item(), rel=1e-4)
 
 
+class Rewarded(MessagePassing):
+    """With two losses of its own: the size of its states, and a constant."""
+
+    losses = ("size", "three")
+
+    def forward(self, graph, state, rng=None):
+        step = super().forward(graph, state, rng)
+        size = step.state[0].square().mean(dim=(1, 2))
+        return step._replace(losses={"size": size, "three": torch.full_like(size, 3.0)})
+
+
+def rewarded() -> Reasoner:
+    torch.manual_seed(0)
+    return Reasoner({"bfs": find("bfs").spec}, Rewarded(SIZE, Max(SIZE)))
+
+
+def test_a_processor_may_have_losses_of_its_own():
+    """Each is a mean over all steps of all samples, and the network learns from it."""
+    reasoner, batch = rewarded(), data("bfs")
+    found = Workers(reasoner, 2).backward(batch)
+    assert found["three"] == pytest.approx(3.0) and found["size"] > 0
+    with_them = gradients(reasoner)
+    reasoner.zero_grad()
+    judged = losses(reasoner, batch)
+    assert judged["size"].count == sum(max(1, length - 1) for length in batch.lengths)
+    total_loss(judged).backward()
+    assert_same(with_them, gradients(reasoner), 1e-4)
+
+
+def test_losses_that_were_not_declared_are_refused():
+    reasoner = rewarded()
+    reasoner.processor.losses = ("size",)
+    with pytest.raises(ValueError, match="Rewarded says that its losses are .'size'., and returned .'size', 'three'."):
+        predict(reasoner, data("bfs"))
+
+
+def test_a_processor_that_prepares_nothing_computes_the_same():
+    batch, found = data("bfs"), []
+    for prepare in (True, False):
+        reasoner = made("bfs")
+        if not prepare:
+            of_one_step = reasoner.processor.forward
+            reasoner.processor.forward = lambda graph, *rest, f=of_one_step: f(graph._replace(prepared=None), *rest)
+        backward(reasoner, batch)
+        found.append(gradients(reasoner))
+    assert_same(*found, 1e-5)
+
+
 def test_a_training_stream_can_be_learned_from():
     model = find_model("rnar")
     reasoner = model.build("kmp_matcher", size=SIZE)

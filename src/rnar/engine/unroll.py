@@ -138,7 +138,7 @@ def _gradients(
         for x, leaf in zip(tensors(logits), tensors(run.outputs[name]), strict=True):
             wanted.append((x, None if leaf.grad is None else leaf.grad[ending]))
     wanted += [(x, run.losses[t][name].grad) for name, x in moment.losses.items()]
-    return [(x, gradient) for x, gradient in wanted if gradient is not None]
+    return [(x, gradient) for x, gradient in wanted if gradient is not None and x.requires_grad]
 
 
 def _gathered(moments: list[Moment]) -> Unrolled:

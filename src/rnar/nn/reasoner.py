@@ -179,6 +179,11 @@ class Reasoner(nn.Module):
         heads = self.heads_of(task)
         graph = self._graph(heads, prepared, hints, len(state[0]))
         step = self.processor(graph, state, rng)
+        if step.losses.keys() != set(self.processor.losses):
+            raise ValueError(
+                f"{type(self.processor).__name__} says that its losses are {list(self.processor.losses)}, and returned "
+                f"{list(step.losses)}; name in `losses` what a step returns"
+            )
         view = View(step.nodes, graph.channels, step.edges, graph.whole)
         outputs: dict[str, Logits] = {}
         if ending.start < ending.stop:
