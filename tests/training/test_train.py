@@ -26,7 +26,7 @@ from rnar.evaluation.evaluate import evaluate
 from rnar.models import MODELS, Model, find, message_passing
 from rnar.nn.aggregators import Max
 from rnar.nn.reasoner import scores
-from rnar.training import Run, Settings, Watch, loop, train
+from rnar.training import Resolved, Run, Settings, Watch, loop, train
 from rnar.training import files as training_files
 from rnar.training import folder as training_folder
 from rnar.training.data import VALIDATION_SEED, training_data, validation_set
@@ -80,7 +80,8 @@ def test_what_is_given_is_taken():
 @pytest.mark.parametrize("model", ["rnar", "rt"])
 def test_settings_survive_json(model):
     settings = Settings(("bfs", "dfs"), model=model, seed=3).resolved()
-    assert Settings.from_plain(json.loads(json.dumps(settings.plain(), allow_nan=False))) == settings
+    plain = json.loads(json.dumps(settings.plain(), allow_nan=False))
+    assert Resolved.from_plain(plain, path=settings.path) == settings
 
 
 def test_each_run_has_a_folder_of_its_own():
@@ -101,12 +102,12 @@ def test_each_run_has_a_folder_of_its_own():
         (dict(tasks=("bsf",)), "no task 'bsf' .did you mean 'bfs'"),
         (dict(tasks=("bfs", "bfs")), "bfs is named twice"),
         (dict(model="rnr"), "no model 'rnr'"),
-        (dict(seed=-1), "seed must not be negative, but it is -1"),
+        (dict(seed=-1), "seed must be a whole number of at least 0, not -1"),
         (dict(steps=0), "steps must be a whole number of at least 1, not 0"),
         (dict(batch=0), "batch must be a whole number of at least 1, not 0"),
         (dict(threads=0), "threads must be"),
         (dict(learning_rate=0.0), "learning_rate must be above 0"),
-        (dict(learning_rate=math.inf), "learning_rate must be finite"),
+        (dict(learning_rate=math.inf), "learning_rate must be above 0 and finite, not inf"),
         (dict(learning_rate=math.nan), "learning_rate must be above 0"),
         (dict(clip=-1.0), "clip must be above 0"),
         (dict(sizes=()), "at least one size"),
@@ -183,7 +184,7 @@ def test_fewer_samples_to_test_on_are_the_first_of_the_official_ones(small, tmp_
 def test_a_run_from_before_there_were_settings_for_the_test_is_read():
     plain = tiny(Path("run")).resolved().plain()
     del plain["test_samples"]
-    assert Settings.from_plain(plain).test_samples is None
+    assert Resolved.from_plain(plain).test_samples is None
 
 
 def test_the_best_network_is_the_earliest_that_did_best_in_validation(finished):
@@ -203,7 +204,7 @@ def test_the_folder_says_all_about_the_run(finished):
     assert sorted(p.name for p in run.path.iterdir() if p.name[0] != ".") == [
         "best.safetensors", "config.json", "metrics.jsonl", "result.json", "state.safetensors"
     ]  # fmt: skip
-    assert run.settings == replace(tiny(run.path).resolved(), folder=None, threads=None, wider_samples=32)
+    assert run.settings == replace(tiny(run.path).resolved(), threads=None, wider_samples=32)
     (environment,) = run.config["environments"]
     assert environment["torch"] == torch.__version__ and environment["threads"] == 1
     assert run.config["data"]["bfs"]["sizes"] == [4, 5]
