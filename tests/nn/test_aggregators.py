@@ -1,14 +1,16 @@
-"""Properties of every aggregator in the registry: a new entry is tested on the day it is written."""
+"""Properties of every aggregator in the registry, and of the one in the examples: a new entry is tested at once."""
 
 import itertools
 
 import pytest
 import torch
 
+from helpers.examples import example
 from rnar.nn.aggregators import AGGREGATORS, GRU, LSTM, BinaryGRU, Janossy, aggregator
 from rnar.nn.linear import Linear
 
 B, N, H = 2, 5, 4
+EVERY = {**AGGREGATORS, "soft, of the examples": example("aggregator").Soft}
 
 
 def messages(senders: int = N, receivers: int = N, seed: int = 0) -> torch.Tensor:
@@ -17,7 +19,7 @@ def messages(senders: int = N, receivers: int = N, seed: int = 0) -> torch.Tenso
 
 def made(name: str):
     torch.manual_seed(1)
-    return aggregator(name, H)
+    return EVERY[name](H)
 
 
 def rng() -> torch.Generator:
@@ -25,13 +27,13 @@ def rng() -> torch.Generator:
     return torch.Generator().manual_seed(3)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("senders", [1, 2, 3, 7, 8])
 def test_every_receiver_gets_a_vector(name, senders):
     assert made(name)(messages(senders, 3)).shape == (B, 3, H)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 def test_the_order_of_senders_matters_only_if_ordered(name):
     aggregate, x = made(name), messages()
     order = torch.tensor([3, 0, 4, 1, 2])
@@ -39,7 +41,7 @@ def test_the_order_of_senders_matters_only_if_ordered(name):
     assert same != aggregate.ordered
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 def test_receivers_do_not_mix(name):
     aggregate, x = made(name), messages()
     changed = x.clone()
@@ -50,7 +52,7 @@ def test_receivers_do_not_mix(name):
     assert not torch.allclose(before[:, 2], after[:, 2], atol=1e-3)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 def test_absent_edges_say_nothing(name):
     aggregate, x = made(name), messages()
     edges = torch.rand(B, N, N, generator=torch.Generator().manual_seed(5)) < 0.5
@@ -59,7 +61,7 @@ def test_absent_edges_say_nothing(name):
     assert torch.allclose(aggregate(x, edges, rng()), aggregate(loud, edges, rng()), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in AGGREGATORS if not name.startswith("janossy")])
+@pytest.mark.parametrize("name", [name for name in EVERY if not name.startswith("janossy")])
 def test_absent_senders_are_as_if_they_did_not_exist(name):
     aggregate, x = made(name), messages()
     edges = torch.zeros(B, N, N, dtype=torch.bool)
@@ -67,14 +69,14 @@ def test_absent_senders_are_as_if_they_did_not_exist(name):
     assert torch.allclose(aggregate(x, edges), aggregate(x[:, [0, 2, 3]]), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 def test_all_edges_are_the_same_as_none_given(name):
     aggregate, x = made(name), messages()
     everywhere = torch.ones(B, N, N, dtype=torch.bool)
     assert torch.allclose(aggregate(x, everywhere, rng()), aggregate(x, rng=rng()), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("masked", [False, True])
 def test_a_linear_map_before_it_may_be_composed_with_it(name, masked):
     aggregate, x = made(name), messages()
@@ -83,7 +85,7 @@ def test_a_linear_map_before_it_may_be_composed_with_it(name, masked):
     assert torch.allclose(aggregate.after(linear, x, edges, rng()), aggregate(linear(x), edges, rng()), atol=1e-5)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("masked", [False, True])
 def test_gradients_agree_with_finite_differences(name, masked):
     aggregate = made(name).double()
