@@ -14,7 +14,7 @@ from rnar.clrs.batch import Batch
 from rnar.clrs.mersenne import seeded
 from rnar.clrs.splits import facts, size_of
 from rnar.training import Resolved
-from rnar.training.data import VALIDATION_SIZE, WIDER_SIZE, training_data, usual_selection
+from rnar.training.data import VALIDATION_SIZE, WIDER_SIZE, selection_samples, training_data
 from rnar.training.learner import CANDIDATES
 
 TESTED = 2  # networks: the selected one and the last
@@ -58,8 +58,8 @@ def run_work(settings: Resolved) -> RunWork:
         works = [work_of(next(stream)) for _ in sizes]
     step = _scaled(sum(works[1:], works[0]) * (1 / len(works)), batch / drawn)
     validation = _at(VALIDATION_SIZE, few, settings.validation_samples) + _at(WIDER_SIZE, few, settings.wider_samples)
-    validations, count = 1 + settings.steps // settings.validate_every, settings.selection_samples
-    selection = _at(VALIDATION_SIZE, few, usual_selection(task) if count is None else count) * CANDIDATES
+    validations = 1 + settings.steps // settings.validate_every
+    selection = _at(VALIDATION_SIZE, few, selection_samples(settings, task)) * CANDIDATES
     return RunWork(step * settings.steps, validation * validations, selection + _test(task, settings) * TESTED)
 
 

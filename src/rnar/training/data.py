@@ -28,8 +28,12 @@ def wider_set(settings: Resolved, task: str) -> Batch:
 
 def selection_set(settings: Resolved, task: str) -> Batch:
     """Many samples more, on which the few best networks are compared in the end."""
-    count = settings.selection_samples
-    return _drawn(settings, task, SELECTION_SEED, usual_selection(task) if count is None else count, VALIDATION_SIZE)
+    return _drawn(settings, task, SELECTION_SEED, selection_samples(settings, task), VALIDATION_SIZE)
+
+
+def selection_samples(settings: Resolved, task: str) -> int:
+    """How many these are."""
+    return usual_selection(task) if settings.selection_samples is None else settings.selection_samples
 
 
 def usual_selection(task: str) -> int:

@@ -19,7 +19,7 @@ from rnar.engine.workers import MEMORY, Workers
 from rnar.evaluation.evaluate import evaluate
 from rnar.nn.processors.processor import Processor
 from rnar.nn.reasoner import Reasoner
-from rnar.training.data import selection_set, training_data, usual_selection, validation_set, wider_set
+from rnar.training.data import selection_samples, selection_set, training_data, validation_set, wider_set
 from rnar.training.environment import peak_memory
 from rnar.training.files import pack, unpack
 from rnar.training.result import Candidate
@@ -146,8 +146,7 @@ class Learner:
     @property
     def selection_samples(self) -> int:
         """On how many samples of each task candidates are compared, at most."""
-        given = self.settings.selection_samples
-        return max(map(usual_selection, self.settings.tasks)) if given is None else given
+        return max(selection_samples(self.settings, task) for task in self.settings.tasks)
 
     def _weights(self) -> Weights:
         return {name: tensor.detach().cpu().clone() for name, tensor in self.reasoner.state_dict().items()}
