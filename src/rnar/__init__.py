@@ -1,0 +1,84 @@
+"""Neural algorithmic reasoning: CLRS-30, recurrent aggregators, and the systems they are compared with.
+
+    import rnar
+
+    rnar.trace("quickselect", [5.0, 2.0, 9.0]).outputs                    # an algorithm, step by step
+    result = rnar.train(rnar.Settings("bfs", model="rnar", steps=500))    # a network that learns one
+    network = rnar.Run("runs/bfs/rnar/seed-0").network()                  # and what is left of it
+
+A name is imported when it is first used: so `import rnar` is quick, and who needs no torch does not wait for it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rnar import clrs, models
+    from rnar.clrs import algorithm, sample, trace
+    from rnar.evaluation.evaluate import evaluate
+    from rnar.models import Model
+    from rnar.nn.aggregators import Aggregator
+    from rnar.nn.processors.message_passing import MessagePassing
+    from rnar.nn.processors.processor import Processor
+    from rnar.nn.reasoner import Reasoner
+    from rnar.training import Run, Settings, train
+
+    __version__: str
+
+__all__ = [
+    "Aggregator",
+    "MessagePassing",
+    "Model",
+    "Processor",
+    "Reasoner",
+    "Run",
+    "Settings",
+    "__version__",
+    "algorithm",
+    "clrs",
+    "evaluate",
+    "models",
+    "sample",
+    "trace",
+    "train",
+]
+
+_PLACES = {
+    "Aggregator": "rnar.nn.aggregators:Aggregator",
+    "MessagePassing": "rnar.nn.processors.message_passing:MessagePassing",
+    "Model": "rnar.models:Model",
+    "Processor": "rnar.nn.processors.processor:Processor",
+    "Reasoner": "rnar.nn.reasoner:Reasoner",
+    "Run": "rnar.training:Run",
+    "Settings": "rnar.training:Settings",
+    "algorithm": "rnar.clrs:algorithm",
+    "clrs": "rnar.clrs",
+    "evaluate": "rnar.evaluation.evaluate:evaluate",
+    "models": "rnar.models",
+    "sample": "rnar.clrs:sample",
+    "trace": "rnar.clrs:trace",
+    "train": "rnar.training:train",
+}
+"""where a name is: in a module, or the module itself"""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name at its first use; from then on it is there."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        found: Any = version("rnar")
+    elif name in _PLACES:
+        module, _, attribute = _PLACES[name].partition(":")
+        found = importlib.import_module(module)
+        found = getattr(found, attribute) if attribute else found
+    else:
+        raise AttributeError(f"module 'rnar' has no attribute {name!r}; it has {', '.join(__all__)}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""Properties of every aggregator that there is: a new one is tested on the day it is written."""
+"""Properties of every aggregator that there is, and of the one in the examples: a new one is tested at once."""
 
 import inspect
 import itertools
@@ -6,6 +6,7 @@ import itertools
 import pytest
 import torch
 
+from helpers.examples import example
 from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Janossy
 from rnar.nn.linear import Linear
 
@@ -20,6 +21,7 @@ def concrete(kind: type) -> list[type]:
 
 AGGREGATORS = {kind.__name__.lower(): kind for kind in concrete(Aggregator)}
 AGGREGATORS |= {f"janossy-{k}": lambda size, k=k: Janossy(LSTM(size), k) for k in (1, 2, 3)}
+EVERY = {**AGGREGATORS, "soft, of the examples": example("aggregator").Soft}
 
 
 def messages(senders: int = N, receivers: int = N, seed: int = 0) -> torch.Tensor:
@@ -28,7 +30,7 @@ def messages(senders: int = N, receivers: int = N, seed: int = 0) -> torch.Tenso
 
 def made(name: str):
     torch.manual_seed(1)
-    return AGGREGATORS[name](H)
+    return EVERY[name](H)
 
 
 def rng() -> torch.Generator:
@@ -36,13 +38,13 @@ def rng() -> torch.Generator:
     return torch.Generator().manual_seed(3)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("senders", [1, 2, 3, 7, 8])
 def test_every_receiver_gets_a_vector(name, senders):
     assert made(name)(messages(senders, 3)).shape == (B, 3, H)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 def test_the_order_of_senders_matters_only_if_ordered(name):
     aggregate, x = made(name), messages()
     order = torch.tensor([3, 0, 4, 1, 2])
@@ -50,7 +52,7 @@ def test_the_order_of_senders_matters_only_if_ordered(name):
     assert same != aggregate.ordered
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 def test_receivers_do_not_mix(name):
     aggregate, x = made(name), messages()
     changed = x.clone()
@@ -61,7 +63,7 @@ def test_receivers_do_not_mix(name):
     assert not torch.allclose(before[:, 2], after[:, 2], atol=1e-3)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 def test_absent_edges_say_nothing(name):
     aggregate, x = made(name), messages()
     edges = torch.rand(B, N, N, generator=torch.Generator().manual_seed(5)) < 0.5
@@ -70,7 +72,7 @@ def test_absent_edges_say_nothing(name):
     assert torch.allclose(aggregate(x, edges, rng()), aggregate(loud, edges, rng()), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in AGGREGATORS if not name.startswith("janossy")])
+@pytest.mark.parametrize("name", [name for name in EVERY if not name.startswith("janossy")])
 def test_absent_senders_are_as_if_they_did_not_exist(name):
     aggregate, x = made(name), messages()
     edges = torch.zeros(B, N, N, dtype=torch.bool)
@@ -78,14 +80,14 @@ def test_absent_senders_are_as_if_they_did_not_exist(name):
     assert torch.allclose(aggregate(x, edges), aggregate(x[:, [0, 2, 3]]), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 def test_all_edges_are_the_same_as_none_given(name):
     aggregate, x = made(name), messages()
     everywhere = torch.ones(B, N, N, dtype=torch.bool)
     assert torch.allclose(aggregate(x, everywhere, rng()), aggregate(x, rng=rng()), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("masked", [False, True])
 def test_a_linear_map_before_it_may_be_composed_with_it(name, masked):
     aggregate, x = made(name), messages()
@@ -96,7 +98,7 @@ def test_a_linear_map_before_it_may_be_composed_with_it(name, masked):
     )
 
 
-@pytest.mark.parametrize("name", AGGREGATORS)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("masked", [False, True])
 def test_gradients_agree_with_finite_differences(name, masked):
     aggregate = made(name).double()

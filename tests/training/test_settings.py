@@ -13,7 +13,7 @@ from helpers.training import tiny
 from rnar.clrs import ALGORITHMS
 from rnar.models import MODELS, Model, find, message_passing
 from rnar.nn.aggregators import Max
-from rnar.training import Settings, train
+from rnar.training import Resolved, Settings, train
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -37,7 +37,8 @@ def test_what_is_given_is_taken():
 @pytest.mark.parametrize("model", ["rnar", "rt"])
 def test_settings_survive_json(model):
     settings = Settings(("bfs", "dfs"), model=model, seed=3).resolved()
-    assert Settings.from_plain(json.loads(json.dumps(settings.plain(), allow_nan=False))) == settings
+    plain = json.loads(json.dumps(settings.plain(), allow_nan=False))
+    assert Resolved.from_plain(plain, path=settings.path) == settings
 
 
 def test_each_run_has_a_folder_of_its_own():
@@ -58,12 +59,12 @@ def test_each_run_has_a_folder_of_its_own():
         (dict(tasks=("bsf",)), "no task 'bsf' .did you mean 'bfs'"),
         (dict(tasks=("bfs", "bfs")), "bfs is named twice"),
         (dict(model="rnr"), "no model 'rnr'"),
-        (dict(seed=-1), "seed must not be negative, but it is -1"),
+        (dict(seed=-1), "seed must be a whole number of at least 0, not -1"),
         (dict(steps=0), "steps must be a whole number of at least 1, not 0"),
         (dict(batch=0), "batch must be a whole number of at least 1, not 0"),
         (dict(threads=0), "threads must be"),
         (dict(learning_rate=0.0), "learning_rate must be above 0"),
-        (dict(learning_rate=math.inf), "learning_rate must be finite"),
+        (dict(learning_rate=math.inf), "learning_rate must be above 0 and finite, not inf"),
         (dict(learning_rate=math.nan), "learning_rate must be above 0"),
         (dict(clip=-1.0), "clip must be above 0"),
         (dict(sizes=()), "at least one size"),
@@ -88,4 +89,4 @@ def test_a_device_that_is_not_there_is_refused(tmp_path):
 def test_a_run_from_before_there_were_settings_for_the_test_is_read():
     plain = tiny(Path("run")).resolved().plain()
     del plain["test_samples"]
-    assert Settings.from_plain(plain).test_samples is None
+    assert Resolved.from_plain(plain).test_samples is None

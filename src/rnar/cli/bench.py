@@ -18,7 +18,7 @@ from rich.text import Text
 from rnar.benchmark.measure import Setting, measure
 from rnar.benchmark.reference import counterpart, reference
 from rnar.benchmark.report import Report, Series, ratio
-from rnar.cli.distribution import flag
+from rnar.cli.flags import flag
 from rnar.cli.progress import bar
 from rnar.clrs import find as find_task
 from rnar.common.files import appearing, free

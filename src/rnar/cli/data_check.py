@@ -9,7 +9,7 @@ import tyro
 from rich.console import Console
 from rich.text import Text
 
-from rnar.cli.distribution import flag
+from rnar.cli.flags import flag
 from rnar.cli.progress import bar
 from rnar.clrs import Split
 from rnar.clrs.choosing import matching

@@ -9,7 +9,8 @@ import tyro
 from rich.console import Console
 
 import rnar.clrs
-from rnar.cli.distribution import Distribution, flag
+from rnar.cli.distribution import Distribution
+from rnar.cli.flags import flag
 from rnar.cli.progress import bar
 from rnar.clrs import Batch, Split, find, official
 from rnar.clrs.npz import Layout, arrays_of, write

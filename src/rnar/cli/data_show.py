@@ -9,7 +9,8 @@ import tyro
 from rich.console import Console
 
 import rnar.clrs
-from rnar.cli.distribution import Distribution, flag
+from rnar.cli.distribution import Distribution
+from rnar.cli.flags import flag
 from rnar.cli.show.page import Page
 from rnar.clrs import Sample, find
 

@@ -6,12 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-import tyro
-
-
-def flag(metavar: str, default: str | None = None) -> Any:
-    """A flag that may be left out, and what its help says of that."""
-    return tyro.conf.arg(metavar=metavar, help_behavior_hint=f"(default: {default})" if default else "")
+from rnar.cli.flags import flag
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rnar.cli.distribution import flag
+from rnar.cli.flags import flag
 from rnar.cli.images import image_format
 from rnar.cli.progress import bar
 from rnar.common.files import appearing, free

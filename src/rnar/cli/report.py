@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import tyro
 from rich.console import Console
 
-from rnar.cli.distribution import flag
+from rnar.cli.flags import flag
 from rnar.cli.images import IMAGES, image_format
 from rnar.cli.progress import bar
 from rnar.clrs.choosing import matching

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import tyro
 from rich.console import Console
 
+from rnar.cli.flags import flag, flags_of
 from rnar.cli.progress import bar
 from rnar.sweep import display, presets
 from rnar.sweep.choosing import models_of, seeds_of, tasks_of
@@ -23,29 +24,25 @@ from rnar.sweep.plan import Job, plan
 from rnar.sweep.presets import PRESETS, Part, Preset
 from rnar.training import Settings
 from rnar.training.environment import chosen_device
-from rnar.training.settings import flag
+from rnar.training.settings import asked
 from rnar.training.watch import TensorBoard
 
 OWN = Preset("", Part("", "rnar"), seeds="0-4")
 """without a preset"""
+APART = ("tasks", "model", "seed", "folder", "memory")
+"""settings that differ from run to run, or have flags of their own"""
 
 
 @dataclass(frozen=True)
 class Common(Settings):
     """The same for all runs; as in `rnar train`."""
 
-    # What differs from run to run has flags of its own.
-    tasks: Annotated[tuple[str, ...], tyro.conf.Suppress, tyro.conf.Fixed] = ()
-    model: Annotated[Any, tyro.conf.Suppress, tyro.conf.Fixed] = "rnar"
-    seed: Annotated[int, tyro.conf.Suppress, tyro.conf.Fixed] = 0
-    folder: Annotated[Path | None, tyro.conf.Suppress, tyro.conf.Fixed] = None
-    memory: Annotated[float | None, tyro.conf.Suppress, tyro.conf.Fixed] = None
-    threads: Annotated[int | None, flag("INT", "as many as there are cores for each run")] = None
+    threads: int | None = asked(None, "INT", "as many as there are cores for each run")
     """How many threads a run has on a CPU; on Ray as many CPUs are asked for."""
 
     def given(self) -> dict[str, Any]:
         """What was said; the rest is None or as it always is."""
-        own = ("tasks", "model", "seed", "folder", "threads", "memory")
+        own = (*APART, "threads")
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in own}
 
 
@@ -64,7 +61,7 @@ def sweep(
     storage: Storage = "auto",
     estimate: bool = True,
     dry_run: tyro.conf.FlagCreatePairsOff[bool] = False,
-    common: Annotated[Common, tyro.conf.OmitArgPrefixes] = Common(),  # noqa: B008 (it is frozen)
+    common: Annotated[Common, flags_of(Common, APART), tyro.conf.OmitArgPrefixes] = Common(),  # noqa: B008 (it is frozen)
 ) -> int:
     """Train tasks x models x seeds, each run as `rnar train` does and where it would.
 

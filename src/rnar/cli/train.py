@@ -10,6 +10,7 @@ import tyro
 from rich.console import Console
 from rich.text import Text
 
+from rnar.cli.flags import flags_of
 from rnar.clrs.choosing import matching
 from rnar.common.durations import took
 from rnar.training import Result, Settings
@@ -19,7 +20,9 @@ from rnar.training.live import Live
 EXAMPLE = Settings(tasks=("bfs",), steps=200)
 
 
-def train(settings: Annotated[Settings, tyro.conf.OmitArgPrefixes] = Settings()) -> None:  # noqa: B008 (it is frozen)
+def train(
+    settings: Annotated[Settings, flags_of(Settings), tyro.conf.OmitArgPrefixes] = Settings(),  # noqa: B008 (it is frozen)
+) -> None:
     """Learn a task, keep the network that is best in validation, and test it on the official set (n = 64).
 
     The same command goes on where it was stopped, or killed. Without a task it shows how that goes, in about a minute.

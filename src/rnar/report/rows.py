@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rnar.clrs import ALGORITHMS
 from rnar.clrs.splits import size_of
 from rnar.models import MODELS
-from rnar.training.settings import IDENTITY, PROTOCOL, Settings
+from rnar.training.settings import IDENTITY, OLDER, PROTOCOL, Settings, as_json
 
 APART = ("tasks", "model", "seed", "steps")  # settings that have columns of their own
 SIZE = 128  # of a model that is not known here
@@ -79,9 +79,10 @@ LATER = ("test_last", "test_average")
 
 
 def settings_text(settings: dict[str, Any]) -> str:
-    """The settings of a run that have no column of their own; those that are empty, or that it does not know, are left
-    away, so that rows stay the same when a setting is added to the others."""
-    some = {name: settings[name] for name in IDENTITY if name not in APART and settings.get(name) not in (None, [])}
+    """The settings of a run that have no column of their own; those that are empty, or as they were in runs that do not
+    know them yet, are left away, so that rows stay the same when a setting is added to the others."""
+    told = (name for name in IDENTITY if name not in APART and settings.get(name) not in (None, [], OLDER.get(name)))
+    some = {name: settings[name] for name in told}
     if len(settings["tasks"]) > 1:
         some["tasks"] = settings["tasks"]
     return " ".join(f"{name}={json.dumps(value, separators=(',', ':'))}" for name, value in some.items())
@@ -96,6 +97,7 @@ def unusual(row: Row) -> str:
     tasks = settings.pop("tasks", [row.task])
     if all(settings.get("test_samples", 0) >= _official(task) for task in tasks):
         settings.pop("test_samples", None)  # that is all there are
+    settings = {**OLDER, **settings}
     words = [f"{name.replace('_', ' ')} {_word(settings.get(name))}"
              for name in {**usual, **settings} if settings.get(name) != usual.get(name)]  # fmt: skip
     if len(tasks) > 1:
@@ -113,7 +115,7 @@ def usual_settings(model: str) -> dict[str, Any]:
     known = MODELS.get(model)
     found: dict[str, Any] = {each.name: each.default for each in fields(Settings)}
     found |= {**PROTOCOL, **(known.training if known else {}), "size": known.size if known else SIZE}
-    return json.loads(json.dumps({name: found[name] for name in IDENTITY if name not in APART and found[name] != ()}))
+    return {name: as_json(found[name]) for name in IDENTITY if name not in APART}
 
 
 def parsed(settings: str) -> dict[str, Any]:
@@ -133,7 +135,9 @@ def parsed(settings: str) -> dict[str, Any]:
 def _word(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "none", True: "on", False: "off"}[value]
-    return " ".join(map(str, value)) if isinstance(value, list) else f"{value:g}"
+    if isinstance(value, (int, float)):
+        return f"{value:g}"
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def once(rows: Iterable[Row], tell: Callable[[str], None]) -> list[Row]:

@@ -19,7 +19,7 @@ from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.memory import BUDGET, MOST, step_bytes
 from rnar.sweep.plan import Job
 from rnar.sweep.work import RunWork, Work, run_work, work_of
-from rnar.training import Run, Settings
+from rnar.training import Resolved, Run
 from rnar.training.data import training_data
 from rnar.training.environment import chosen_device, peak_memory
 from rnar.training.learner import Learner
@@ -31,7 +31,7 @@ START = 5.0  # seconds until the first step, of runs that do not tell
 VALIDATED = 8  # samples
 
 
-Measure = Callable[[Settings], dict[str, Any]]
+Measure = Callable[[Resolved], dict[str, Any]]
 Tell = Callable[[str], None]
 Clock = Callable[[], float]
 
@@ -72,7 +72,7 @@ class Rates(NamedTuple):
         return Cost(self.start, training, work.test.pairs * self.tried_pair, self.memory + test_memory)
 
 
-def measure(settings: Settings) -> dict[str, Any]:
+def measure(settings: Resolved) -> dict[str, Any]:
     """The rates of a model, as plain data. Takes some seconds, and leaves nothing behind."""
     start = time.process_time()  # to import all this
     team = Team(chosen_device(settings.device), threads=1)
@@ -148,7 +148,7 @@ def _known(jobs: Iterable[Job]) -> dict[tuple[str, str], Cost]:
     return found
 
 
-def test_memory(settings: Settings) -> int:
+def test_memory(settings: Resolved) -> int:
     """About how many bytes the test takes, besides: as many samples at once as there is room for."""
     task = settings.tasks[0]
     samples = min(MOST, settings.test_samples or MOST)

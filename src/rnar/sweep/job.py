@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,21 +39,21 @@ def measure_one(request: dict[str, Any], say: Say) -> None:
     say(done=measure(settings_of(request)))
 
 
-HOW = ("device", "threads", "memory", "tensorboard", "wider_samples")  # what decides no result
 WORK = {"train": train_one, "measure": measure_one}
 
 
 def request(work: str, settings: Any) -> dict[str, Any]:
     """What is sent to such a process."""
+    from rnar.training.settings import HOW
+
     how = {name: getattr(settings, name) for name in HOW}
     return {"work": work, "settings": settings.plain(), "folder": str(settings.path), "how": how}
 
 
 def settings_of(request: dict[str, Any]) -> Any:
-    from rnar.training import Settings
+    from rnar.training import Resolved
 
-    settings = Settings.from_plain(request["settings"])
-    return replace(settings, folder=Path(request["folder"]), **request["how"])
+    return Resolved.from_plain(request["settings"], path=Path(request["folder"]), **request["how"])
 
 
 def _watch(say: Say) -> Any:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rnar.sweep.presets import Part
-from rnar.training import Settings
+from rnar.training import Resolved, Settings
 from rnar.training.data import training_data
 from rnar.training.result import Result
 from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_metrics, read_result
-from rnar.training.settings import differences
+from rnar.training.settings import refuse_others
 
 Standing = Literal["new", "begun", "finished", "further"]
 
@@ -21,7 +21,7 @@ Standing = Literal["new", "begun", "finished", "further"]
 class Job:
     """One run: its settings with all values, and how far it is."""
 
-    settings: Settings
+    settings: Resolved
     standing: Standing = "new"
     """`further`: it has more steps than this sweep asks for"""
     step: int = 0
@@ -37,7 +37,7 @@ class Job:
 
     @property
     def steps(self) -> int:
-        return self.settings.steps or 1
+        return self.settings.steps
 
     @property
     def open(self) -> bool:
@@ -65,21 +65,20 @@ def plan(parts: Iterable[Part], seeds: Sequence[int], common: dict[str, Any], fo
     ]
 
 
-def _placed(settings: Settings, folder: Path) -> Settings:
+def _placed(settings: Resolved, folder: Path) -> Resolved:
     """Where `rnar train` would keep it, but in that folder."""
-    return replace(settings, folder=folder / settings.path.relative_to("runs"))
+    return replace(settings, path=folder / settings.path.relative_to("runs"))
 
 
-def standing(settings: Settings) -> Job:
+def standing(settings: Resolved) -> Job:
     """A run as its folder has it."""
     path = settings.path
     if not (path / CONFIG).is_file():
         return Job(settings)
     there = read_config(path)["settings"]
-    if found := differences(there, settings.plain()):
-        raise ValueError(f"{path} has a run with other settings: {', '.join(found)}; choose another --folder")
+    refuse_others(there, settings)
     result = read_result(path / RESULT)
-    if there["steps"] > (settings.steps or 0):
+    if there["steps"] > settings.steps:
         return Job(settings, "further", there["steps"], result)
     if there["steps"] == settings.steps and result:
         return Job(settings, "finished", there["steps"], result)

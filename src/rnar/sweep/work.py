@@ -6,14 +6,15 @@ unit is one pair of nodes in one step of one sample; and calls are counted too.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from rnar.clrs import find
 from rnar.clrs.batch import Batch
 from rnar.clrs.mersenne import seeded
 from rnar.clrs.splits import facts, size_of
-from rnar.training import Settings
-from rnar.training.data import VALIDATION_SIZE, WIDER_SIZE, training_data, usual_selection
+from rnar.training import Resolved
+from rnar.training.data import VALIDATION_SIZE, WIDER_SIZE, selection_samples, training_data
 from rnar.training.learner import CANDIDATES
 
 TESTED = 2  # networks: the selected one and the last
@@ -47,20 +48,19 @@ def work_of(batch: Batch) -> Work:
     return Work(float(steps.sum()) * batch.nodes**2, float(steps.max()))
 
 
-def run_work(settings: Settings) -> RunWork:
+def run_work(settings: Resolved) -> RunWork:
     """What a run has to do, by a look at some of its data."""
-    task, batch = settings.tasks[0], settings.batch or 1
+    task, batch = settings.tasks[0], settings.batch
     drawn = min(batch, DRAWN)
-    few = Settings.from_plain({**settings.plain(), "batch": drawn}, settings.recipe)
+    few = replace(settings, batch=drawn)
     sizes = settings.sizes or find(task).problem.training_sizes
     with training_data(few, task) as stream:
         works = [work_of(next(stream)) for _ in sizes]
     step = _scaled(sum(works[1:], works[0]) * (1 / len(works)), batch / drawn)
     validation = _at(VALIDATION_SIZE, few, settings.validation_samples) + _at(WIDER_SIZE, few, settings.wider_samples)
-    steps, every = settings.steps or 1, settings.validate_every or 1
-    count = settings.selection_samples
-    selection = _at(VALIDATION_SIZE, few, usual_selection(task) if count is None else count) * CANDIDATES
-    return RunWork(step * steps, validation * (1 + steps // every), selection + _test(task, settings) * TESTED)
+    validations = 1 + settings.steps // settings.validate_every
+    selection = _at(VALIDATION_SIZE, few, selection_samples(settings, task)) * CANDIDATES
+    return RunWork(step * settings.steps, validation * validations, selection + _test(task, settings) * TESTED)
 
 
 def _scaled(work: Work, factor: float) -> Work:
@@ -68,16 +68,16 @@ def _scaled(work: Work, factor: float) -> Work:
     return Work(work.pairs * factor, work.calls)
 
 
-def _at(n: int, few: Settings, samples: int) -> Work:
+def _at(n: int, few: Resolved, samples: int) -> Work:
     """Of trying a network on so many samples of size n."""
     task = few.tasks[0]
     if not samples:
         return Work(0, 0)
-    with training_data(Settings.from_plain({**few.plain(), "sizes": [n]}, few.recipe), task) as stream:
-        return _scaled(work_of(next(stream)), samples / (few.batch or 1))
+    with training_data(replace(few, sizes=(n,)), task) as stream:
+        return _scaled(work_of(next(stream)), samples / few.batch)
 
 
-def _test(task: str, settings: Settings) -> Work:
+def _test(task: str, settings: Resolved) -> Work:
     official, steps = size_of(task, "test"), facts()[task]["test"]["mean_steps"]
     nodes = find(task).sample(seeded(0), official.length, 1).nodes
     samples = min(official.samples, settings.test_samples or official.samples)

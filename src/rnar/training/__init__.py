@@ -10,7 +10,7 @@ network = Run("runs/bfs/rnar/seed-0").network()
 from rnar.training.loop import train
 from rnar.training.result import Result, Tested
 from rnar.training.run import Run
-from rnar.training.settings import Settings
+from rnar.training.settings import Resolved, Settings
 from rnar.training.watch import Watch
 
-__all__ = ["Result", "Run", "Settings", "Tested", "Watch", "train"]
+__all__ = ["Resolved", "Result", "Run", "Settings", "Tested", "Watch", "train"]

@@ -32,7 +32,7 @@ from rnar.training.files import unpack, write, write_json
 from rnar.training.learner import Kept, Learner
 from rnar.training.result import Result
 from rnar.training.run import BEST, CONFIG, METRICS, RESULT, STATE, read_config, read_result
-from rnar.training.settings import Settings, differences
+from rnar.training.settings import Resolved, refuse_others
 
 LOCK = ".lock"
 
@@ -40,18 +40,18 @@ SAVE_EVERY = 30.0  # seconds: what is lost if the process is killed
 SAVE_SHARE = 0.005  # of the time may be spent on it
 
 
-def finished(settings: Settings) -> Result | None:
+def finished(settings: Resolved) -> Result | None:
     """The result that is there already, if the folder holds the whole of this run."""
     path = settings.path
     if not (path / CONFIG).is_file():
         return None
-    config = read_config(path)
-    _refuse_others(path, config["settings"], settings)
-    return read_result(path / RESULT) if config["settings"]["steps"] == settings.steps else None
+    there = read_config(path)["settings"]
+    _refuse(there, settings)
+    return read_result(path / RESULT) if there["steps"] == settings.steps else None
 
 
 @contextmanager
-def claimed(settings: Settings) -> Iterator[Folder]:
+def claimed(settings: Resolved) -> Iterator[Folder]:
     """The run's folder, made if it is not there, for this process alone."""
     path = settings.path
     if path.exists() and not path.is_dir():
@@ -65,23 +65,23 @@ def claimed(settings: Settings) -> Iterator[Folder]:
             for partial in path.glob(f".{name}.*.partial"):  # of a process that was killed
                 partial.unlink()
         if (path / CONFIG).exists():
-            _refuse_others(path, read_config(path)["settings"], settings)
+            _refuse(read_config(path)["settings"], settings)
         yield Folder(settings)
 
 
 class Folder:
     """A run's folder, which this process writes to."""
 
-    def __init__(self, settings: Settings):
+    def __init__(self, settings: Resolved):
         self.settings, self.path = settings, settings.path
         self._saved = time.monotonic()
         self._cost = 0.0
         self._best_step: int | None = None
 
-    def begin(self, data: dict[str, Any], environment: dict[str, Any], may_grow: bool = True) -> list[str]:
+    def begin(self, data: dict[str, Any], environment: dict[str, Any], paced: str | None = None) -> list[str]:
         """Note what the run is, or that it goes on; what has changed in its environment.
 
-        `may_grow`: whether a run of more steps begins like this one.
+        `paced`: what in it goes by the share of training that is done, so that a longer run begins otherwise.
         """
         path, settings = self.path / CONFIG, self.settings
         config: dict[str, Any] = {"settings": settings.plain(), "data": data, "environments": [environment]}
@@ -89,22 +89,21 @@ class Folder:
             write_json(path, config)
             return []
         before = read_config(self.path)
-        steps = before["settings"]["steps"]
-        if settings.steps != steps:
-            if not may_grow:
-                raise ValueError(
-                    f"{self.path} has a run of {steps} steps, and {settings.name} learns by how much of them is done, "
-                    f"so that it cannot be taken further; choose another --folder for {settings.steps} steps"
-                )
-            self._set_aside_result(steps)
+        if settings.steps != before["settings"]["steps"]:
+            self._take_further(before["settings"]["steps"], paced)
         changes = _changes(before["environments"][-1], environment)
         config["environments"] = before["environments"] + [environment] * bool(changes)
         if config != before:
             write_json(path, config)
         return changes
 
-    def _set_aside_result(self, steps: int) -> None:
-        """The run goes on: its result so far keeps a name that says of how many steps it is."""
+    def _take_further(self, steps: int, paced: str | None) -> None:
+        """The run goes on from so many steps: its result keeps a name that says of how many it is."""
+        if paced:
+            raise ValueError(
+                f"{self.path} has a run of {steps} steps, and {paced} learns by how much of them is done, "
+                f"so that it cannot be taken further; choose another --folder for {self.settings.steps} steps"
+            )
         if (self.path / RESULT).exists():
             os.replace(self.path / RESULT, self.path / f"result-{steps}.json")
 
@@ -120,9 +119,10 @@ class Folder:
             path = self.path / BEST
             if path.exists():
                 unpack(path.read_bytes(), path)  # raises if it is somebody else's
-            self._write_best(best)
+            self.keep(best)
 
-    def _write_best(self, best: Kept) -> None:
+    def keep(self, best: Kept) -> None:
+        """Have these weights as the best."""
         path, content = self.path / BEST, best.packed()
         if not path.exists() or path.read_bytes() != content:
             write(path, content)
@@ -154,6 +154,7 @@ class Folder:
 
     @property
     def save_is_due(self) -> bool:
+        """Has it been so long that it is worth its time?"""
         return time.monotonic() - self._saved >= max(SAVE_EVERY, self._cost / SAVE_SHARE)
 
     def save(self, learner: Learner) -> None:
@@ -161,26 +162,21 @@ class Folder:
         start = time.monotonic()
         write(self.path / STATE, learner.snapshot())
         if learner.best and learner.best.step != self._best_step:
-            self._write_best(learner.best)
+            self.keep(learner.best)
         self._saved = time.monotonic()
         self._cost = self._saved - start
 
-    def select(self, network: Kept) -> None:
-        """Keep the network that is going to be tested as the best."""
-        self._write_best(network)
-
     def finish(self, result: Result) -> None:
+        """All is done."""
         write_json(self.path / RESULT, result.plain())
 
 
-def _refuse_others(path: Path, there: dict[str, Any], settings: Settings) -> None:
-    here = settings.plain()
-    if found := differences(there, here):
-        raise ValueError(f"{path} has a run with other settings: {', '.join(found)}; choose another --folder")
-    if here["steps"] < there["steps"]:
-        raise ValueError(
-            f"{path} has a run of {there['steps']} steps, not {here['steps']}: it can be taken further, not back"
-        )
+def _refuse(there: dict[str, Any], settings: Resolved) -> None:
+    """Raise if a run cannot go on as the settings say."""
+    refuse_others(there, settings)
+    if settings.steps < there["steps"]:
+        raise ValueError(f"{settings.path} has a run of {there['steps']} steps, not {settings.steps}: "
+                         "it can be taken further, not back")  # fmt: skip
 
 
 def _changes(before: dict[str, Any], now: dict[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,12 +17,15 @@ from torch.nn.utils import clip_grad_norm_
 from rnar.clrs import Batch
 from rnar.engine.workers import MEMORY, Workers
 from rnar.evaluation.evaluate import evaluate
-from rnar.training.data import selection_set, training_data, usual_selection, validation_set, wider_set
+from rnar.nn.processors.processor import Processor
+from rnar.nn.reasoner import Reasoner
+from rnar.training.data import selection_samples, selection_set, training_data, validation_set, wider_set
 from rnar.training.environment import peak_memory
 from rnar.training.files import pack, unpack
 from rnar.training.result import Candidate
 from rnar.training.run import below, load_weights
-from rnar.training.settings import Settings
+from rnar.training.schedules import factor, name_of
+from rnar.training.settings import Resolved
 from rnar.training.stopping import Stop
 from rnar.training.team import Team
 
@@ -45,13 +49,13 @@ class Kept(NamedTuple):
 class Learner:
     """A network that learns, one step after the other."""
 
-    def __init__(self, settings: Settings, team: Team):
+    def __init__(self, settings: Resolved, team: Team):
         self.settings, self.team, self.model = settings, team, settings.recipe
         reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
         self.reasoner = reasoner.to(team.device).train()
         memory = MEMORY if settings.memory is None else int(settings.memory * 1e9)
         self.workers = Workers(self.reasoner, team.threads, (team.rank, team.world), memory)
-        self.optimiser = torch.optim.Adam(self.reasoner.parameters(), settings.learning_rate or 0.0, fused=True)
+        self.optimiser = _optimiser(self.reasoner, settings)
         self.streams = {task: training_data(settings, task) for task in settings.tasks}
         judged = settings.tasks if team.first else ()
         self.validation = {task: validation_set(settings, task) for task in judged}
@@ -62,7 +66,8 @@ class Learner:
         self.average = self._weights() if settings.average is not None else None
         self.seconds = 0.0
         self.memory_mb = 0.0
-        self._sums: dict[str, dict[str, float]] = {}
+        self._sums: dict[str, Counter[str]] = {}
+        """the losses of each task since the last report"""
         self._summed = 0
 
     @property
@@ -74,21 +79,30 @@ class Learner:
         """The network that did best in validation."""
         return self.candidates[0] if self.candidates else None
 
+    @property
+    def paced(self) -> str | None:
+        """What goes by the share of training that is done, if anything does: then a longer run learns otherwise."""
+        if name_of(self.settings.schedule) != "constant":
+            return f"with the schedule {name_of(self.settings.schedule)} it"
+        if type(self.reasoner.processor).progress is not Processor.progress:
+            return self.settings.name
+        return None
+
     def learn(self, stop: Stop) -> tuple[float, bool]:
         """One step: a batch of every task. The sum of its losses, and whether any process wants to stop."""
         start = time.perf_counter()
-        progress, total, stopping = self.step / (self.settings.steps or 1), 0.0, False
+        progress, total, stopping = self.step / self.settings.steps, 0.0, False
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.settings.learning_rate * factor(self.settings.schedule, progress)
         for k, (task, stream) in enumerate(self.streams.items()):
             losses, stopping = self.team.backward(self.workers, next(stream), self._seed(k), progress, stop)
-            norm = clip_grad_norm_(self.reasoner.parameters(), self.settings.clip or 0.0)
+            norm = clip_grad_norm_(self.reasoner.parameters(), self.settings.clip)
             if not torch.isfinite(norm):
                 raise ValueError(
                     f"the gradients are no numbers any more at step {self.step}: is the learning rate high?"
                 )
             self.optimiser.step()
-            sums = self._sums.setdefault(task, {})
-            for name, loss in losses.items():
-                sums[name] = sums.get(name, 0.0) + loss
+            self._sums.setdefault(task, Counter()).update(losses)
             total += sum(losses.values())
         self._follow()
         self.step += 1
@@ -102,15 +116,15 @@ class Learner:
 
     def _follow(self) -> None:
         """Let the average of the weights follow them."""
-        weights = self.reasoner.state_dict()
-        for name, mean in (self.average or {}).items():
-            mean.lerp_(weights[name].detach().cpu(), 1 - (self.settings.average or 0.0))
+        if self.average is not None and self.settings.average is not None:
+            for name, tensor in self.reasoner.state_dict().items():
+                self.average[name].lerp_(tensor.detach().cpu(), 1 - self.settings.average)
 
     def validate(self) -> dict[str, Any]:
         """Try the network, keep it if it is one of the best so far, and report."""
         start = time.perf_counter()
         scores, more = self._scores(self.validation), {}
-        score = sum(scores.values()) / len(scores)
+        score = _mean(scores)
         if self.wider:
             more["wider"] = self._scores(self.wider)
         if self.average is not None:
@@ -127,8 +141,7 @@ class Learner:
     @property
     def selection_samples(self) -> int:
         """On how many samples of each task candidates are compared, at most."""
-        given = self.settings.selection_samples
-        return max(map(usual_selection, self.settings.tasks)) if given is None else given
+        return max(selection_samples(self.settings, task) for task in self.settings.tasks)
 
     def _weights(self) -> Weights:
         return {name: tensor.detach().cpu().clone() for name, tensor in self.reasoner.state_dict().items()}
@@ -153,7 +166,7 @@ class Learner:
         for kept in self.candidates:
             with self.having(kept.weights):
                 scores = self._scores(sets)
-            found.append(Candidate(kept.step, kept.score, sum(scores.values()) / len(scores)))
+            found.append(Candidate(kept.step, kept.score, _mean(scores)))
         best = max(found, key=lambda each: (each.score, each.step))
         return self.candidates[found.index(best)], found
 
@@ -206,7 +219,8 @@ class Learner:
             self.candidates = _candidates(tensors, notes)
             if self.average is not None:
                 self.average = below("average/", tensors)
-            self.step, self._sums, self._summed = notes["step"], notes["sums"], notes["summed"]
+            self._sums = {task: Counter(sums) for task, sums in notes["sums"].items()}
+            self.step, self._summed = notes["step"], notes["summed"]
             self.seconds, self.memory_mb = notes["seconds"], notes["memory_mb"]
             for task, stream in self.streams.items():
                 stream.restore(notes["streams"][task])
@@ -225,6 +239,19 @@ class Learner:
     def close(self) -> None:
         for stream in self.streams.values():
             stream.close()
+
+
+def _optimiser(reasoner: Reasoner, settings: Resolved) -> torch.optim.Optimizer:
+    """Adam, or AdamW where weights decay."""
+    if settings.weight_decay:
+        rate, decay = settings.learning_rate, settings.weight_decay
+        return torch.optim.AdamW(reasoner.parameters(), rate, weight_decay=decay, fused=True)
+    return torch.optim.Adam(reasoner.parameters(), settings.learning_rate, fused=True)
+
+
+def _mean(scores: dict[str, float]) -> float:
+    """Over tasks."""
+    return sum(scores.values()) / len(scores)
 
 
 def _candidates(tensors: Weights, notes: dict[str, Any]) -> list[Kept]:

@@ -35,8 +35,8 @@ class Live(Watch):
 
     def began(self, beginning: Beginning) -> None:
         settings = beginning.settings
-        self.step, self.steps = beginning.step, settings.steps or 1
-        self.samples = (settings.batch or 1) * len(settings.tasks)
+        self.step, self.steps = beginning.step, settings.steps
+        self.samples = settings.batch * len(settings.tasks)
         self._times.append((time.monotonic(), self.step))
         self._say(
             f"{' + '.join(settings.tasks)} with {settings.name}, seed {settings.seed}: {beginning.parameters:,} "

@@ -6,35 +6,34 @@ import json
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 
 import torch
 
 from rnar.clrs import official
 from rnar.evaluation.evaluate import evaluate
-from rnar.nn.processors.processor import Processor
 from rnar.training.environment import peak_memory, versions
 from rnar.training.folder import Folder, claimed, finished
 from rnar.training.learner import Learner
 from rnar.training.result import Result, Tested
 from rnar.training.run import STATE
-from rnar.training.settings import Settings
+from rnar.training.settings import Resolved, Settings
 from rnar.training.stopping import Stop, stopping_politely
 from rnar.training.team import Team, together
 from rnar.training.watch import Beginning, TensorBoard, Watch, Watches
 
 
-def train(settings: Settings, watch: Watch | None = None) -> Result:
+def train(settings: Settings | Resolved, watch: Watch | None = None) -> Result:
     """Train as the settings say, go on where their folder ends, or just tell the result that is in it.
 
     The result is the same as if nothing had come between: bit for bit on the same machine, on its CPU, with the same
     number of threads.
     """
-    settings = settings.resolved()
-    with together(settings) as team:
-        known = team.share(_text(finished(settings)) if team.first else None)
+    run = settings.resolved()
+    with together(run) as team:
+        known = team.share(_text(finished(run)) if team.first else None)
         if known is None:
-            known = team.share(_text(_train(settings, team, watch or Watch())))
+            known = team.share(_text(_train(run, team, watch or Watch())))
     assert known is not None
     return Result.from_plain(json.loads(known))
 
@@ -43,24 +42,21 @@ def _text(result: Result | None) -> bytes | None:
     return None if result is None else json.dumps(result.plain()).encode()
 
 
-def _train(settings: Settings, team: Team, watch: Watch) -> Result | None:
+def _train(settings: Resolved, team: Team, watch: Watch) -> Result | None:
     """Of a team, only the first has a folder, onlookers, and a result."""
     watch = watch if team.first else Watch()
     if settings.tensorboard and team.first:
         watch = Watches(watch, TensorBoard())
-    with closing(Learner(settings, team)) as learner, closing(watch), _folder(settings, team) as folder:
+    claim = claimed(settings) if team.first else nullcontext()
+    with closing(Learner(settings, team)) as learner, closing(watch), claim as folder:
         changes = _resume(learner, folder)
         about = learner.step, learner.parameters, str(team.device), team.threads * team.world
         watch.began(Beginning(settings, settings.path, *about, changes))
         with stopping_politely() as stop, _small_operations():
             learn(learner, folder, watch, stop)
-        if learner.step < (settings.steps or 0):
+        if learner.step < settings.steps:
             raise KeyboardInterrupt
         return _test(learner, folder, watch) if folder else None
-
-
-def _folder(settings: Settings, team: Team) -> AbstractContextManager[Folder | None]:
-    return claimed(settings) if team.first else nullcontext()
 
 
 def _resume(learner: Learner, folder: Folder | None) -> list[str]:
@@ -75,17 +71,12 @@ def _resume(learner: Learner, folder: Folder | None) -> list[str]:
     data = {task: {k: v for k, v in s.state.items() if k != "next"} for task, s in learner.streams.items()}
     computed_by = {"device": str(team.device), "threads": team.threads, "processes": team.world}
     environment = {"from_step": learner.step, **versions(), **computed_by}
-    return folder.begin(data, environment, may_grow=not _plans_ahead(learner.reasoner.processor))
-
-
-def _plans_ahead(processor: Processor) -> bool:
-    """Does it learn in another way if training is longer?"""
-    return type(processor).progress is not Processor.progress
+    return folder.begin(data, environment, learner.paced)
 
 
 def learn(learner: Learner, folder: Folder | None, watch: Watch, stop: Stop) -> None:
     """Step after step, to the last one or until somebody asks to stop."""
-    steps, every, stopping = learner.settings.steps or 0, learner.settings.validate_every or 1, False
+    steps, every, stopping = learner.settings.steps, learner.settings.validate_every, False
     if folder and learner.best is None:  # the network that has learned nothing is the first to beat
         _report(learner, folder, watch)
         folder.save(learner)
@@ -114,7 +105,7 @@ def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
     try:
         watch.selecting(len(learner.candidates))
         selected, candidates = learner.select()
-        folder.select(selected)
+        folder.keep(selected)
         with learner.having(selected.weights):
             tests = _tested(learner, watch, "the selected network")
         of_last = tests if selected.step == last else _tested(learner, watch, "the last network")

@@ -13,7 +13,7 @@ from rnar.models import Model
 from rnar.nn.reasoner import Reasoner
 from rnar.training.files import read_json, unpack
 from rnar.training.result import NEEDED, Result
-from rnar.training.settings import IDENTITY, LATER, Settings
+from rnar.training.settings import IDENTITY, OLDER, Resolved
 
 Which = Literal["best", "last", "average"]
 
@@ -30,7 +30,7 @@ class Run:
         if not (self.path / CONFIG).is_file():
             raise ValueError(f"{self.path} is no folder of a run: it has no {CONFIG}")
         self.config = read_config(self.path)
-        self.settings = Settings.from_plain(self.config["settings"], model)
+        self.settings = Resolved.from_plain(self.config["settings"], model, path=self.path)
 
     @property
     def model(self) -> Model:
@@ -66,7 +66,7 @@ class Run:
 def read_config(path: Path) -> dict[str, Any]:
     config = read_json(path / CONFIG, "settings", "data", "environments")
     settings = config["settings"]
-    needed = [name for name in IDENTITY if name not in LATER]
+    needed = [name for name in IDENTITY if name not in OLDER]
     missing = [name for name in needed if not isinstance(settings, dict) or name not in settings]
     if missing:
         raise ValueError(f"{path / CONFIG} is damaged or not of a run: its settings do not have {missing[0]}")

@@ -14,7 +14,7 @@ from rnar.clrs.batch import Batch
 from rnar.engine.losses import counts
 from rnar.engine.workers import Workers, available_cores
 from rnar.training.environment import chosen_device
-from rnar.training.settings import Settings
+from rnar.training.settings import Resolved
 from rnar.training.stopping import Stop
 
 LAUNCHED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")  # what PyTorch's launcher sets
@@ -77,7 +77,7 @@ class Team:
 
 
 @contextmanager
-def together(settings: Settings) -> Iterator[Team]:
+def together(settings: Resolved) -> Iterator[Team]:
     """The processes that PyTorch's launcher has started, or this one alone."""
     if not all(name in os.environ for name in LAUNCHED) or os.environ["WORLD_SIZE"] == "1":
         yield Team(chosen_device(settings.device), settings.threads)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rnar.training.settings import Settings
+from rnar.training.settings import Resolved
 
 
 class Beginning(NamedTuple):
     """What is known when a run begins, or goes on."""
 
-    settings: Settings
+    settings: Resolved
     path: Path
     step: int
     """how many are done already"""

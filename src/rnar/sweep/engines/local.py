@@ -16,7 +16,7 @@ from rnar.sweep.conduct import Event
 from rnar.sweep.job import request
 from rnar.sweep.layout import Layout, There, all_memory
 from rnar.sweep.plan import Job
-from rnar.training import Settings
+from rnar.training import Resolved
 
 MOMENT = 0.5  # seconds
 
@@ -71,7 +71,7 @@ class Local:
                 child.kill()
 
 
-def measured(settings: Settings) -> dict[str, Any]:
+def measured(settings: Resolved) -> dict[str, Any]:
     """Rates of a model (see estimate.py), in a process of its own: so its memory is its own too."""
     outcome = ended(Child(request("measure", settings), threads=1))
     if outcome.kind != "done":

@@ -37,7 +37,7 @@ from rnar.sweep.engines.node import (
 from rnar.sweep.job import request
 from rnar.sweep.layout import Layout, There
 from rnar.sweep.plan import Job
-from rnar.training import Settings
+from rnar.training import Resolved
 from rnar.training.folder import LOCK
 from rnar.training.run import BEST, CONFIG, METRICS, RESULT, STATE
 
@@ -91,7 +91,7 @@ class Ray:
         cores = [int(node.get("CPU", 0)) for node in nodes]
         return There(max(1, sum(cores)), sum(node.get("GPU", 0) for node in nodes), None, max(1, *cores))
 
-    def measured(self, settings: Settings) -> dict[str, Any]:
+    def measured(self, settings: Resolved) -> dict[str, Any]:
         """Rates of a model (see estimate.py), on a node."""
         gpus = float(settings.device != "cpu" and self.there().gpus > 0)
         asked = self.ray.remote(measure_on_node).options(num_cpus=1, num_gpus=gpus).remote(request("measure", settings))
