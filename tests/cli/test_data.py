@@ -19,8 +19,8 @@ from rich.console import Console
 
 import rnar.clrs
 from helpers.command import refused, runner
-from rnar.cli import main as cli
 from rnar.cli import data_check
+from rnar.cli import main as cli
 from rnar.cli.distribution import Distribution
 from rnar.cli.show.names import classes, distinct, number
 from rnar.cli.show.page import Page

@@ -37,11 +37,7 @@ def step_bytes(reasoner: Reasoner, task: str, nodes: int) -> int:
 
 def heads_of(reasoner: Reasoner, task: str) -> Heads:
     """The part of the network that belongs to the task."""
-    if task not in reasoner.heads:
-        raise ValueError(f"this network has not learned {task}; it knows {', '.join(reasoner.heads)}")
-    heads = reasoner.heads[task]
-    assert isinstance(heads, Heads)
-    return heads
+    return reasoner._heads(task)
 
 
 def _stored_bytes(features: dict[str, Feature], nodes: int) -> int:

@@ -74,7 +74,7 @@ class Reasoner(nn.Module):
         super().__init__()
         self.processor = processor
         self.feeding = feeding = feeding or Feeding()
-        self.heads = nn.ModuleDict({t: Heads(s, processor, feeding, xavier_on_scalars) for t, s in specs.items()})
+        self.heads = nn.ModuleDict({_key(t): Heads(s, processor, feeding, xavier_on_scalars) for t, s in specs.items()})
 
     def forward(self, batch: Batch, hints: bool = False, through_padding: bool = False, seed: int = 0) -> Prediction:
         """Predict the outputs, and the hints if asked for. No truth is used but the first hint and the lengths.
@@ -162,9 +162,10 @@ class Reasoner(nn.Module):
         )
 
     def _heads(self, task: str) -> Heads:
-        if task not in self.heads:
-            raise ValueError(f"this network has not learned {task}; it knows {', '.join(self.heads)}")
-        heads = self.heads[task]
+        if _key(task) not in self.heads:
+            known = ", ".join(key.replace("-", ".") for key in self.heads)
+            raise ValueError(f"this network has not learned {task}; it knows {known}")
+        heads = self.heads[_key(task)]
         assert isinstance(heads, Heads)
         return heads
 
@@ -188,6 +189,11 @@ class Reasoner(nn.Module):
             penalties = torch.cat(run.penalties)
             found["penalty"] = Judged(self.processor.penalty_weight * penalties.sum(), torch.tensor(penalties.numel()))
         return found
+
+
+def _key(task: str) -> str:
+    """A task's name as that of a module, which has no dots: `pack.age:sort` is `pack-age:sort`."""
+    return task.replace(".", "-")
 
 
 def total_loss(judged: dict[str, Judged], counts: dict[str, Tensor] | None = None) -> Tensor:

@@ -196,7 +196,7 @@ def differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:
 
 def _joined(tasks: tuple[str, ...]) -> str:
     """A folder's name for tasks."""
-    name = "+".join(tasks)
+    name = "+".join(tasks).replace(":", ".")
     if len(name) > LONGEST_NAME:  # more than file systems take
         return f"{len(tasks)}-tasks-{zlib.crc32(name.encode()):08x}"
     return re.sub(r"[^A-Za-z0-9_+.-]", "_", name)

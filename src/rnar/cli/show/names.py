@@ -26,10 +26,10 @@ PHASES: dict[str, tuple[str, ...]] = {
 
 def classes(task: str, name: str, feature: Feature) -> tuple[str, ...]:
     """The names of the classes of a categorical, or of the two values of a mask of the whole graph."""
-    if name == "phase" and task in PHASES:
-        return PHASES[task]
-    codes = tuple(str(code) for code in range(feature.classes or 0))
-    return CLASSES.get(name, codes or ("no", "yes"))
+    if not feature.classes:
+        return ("no", "yes")
+    known = PHASES.get(task, ()) if name == "phase" else CLASSES.get(name, ())
+    return known if len(known) == feature.classes else tuple(str(code) for code in range(feature.classes))
 
 
 def number(x: float) -> str:
