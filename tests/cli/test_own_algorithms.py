@@ -15,7 +15,7 @@ from helpers.own_tasks import SORT, written
 from helpers.sweeping import SETTINGS, TINY, runs_in, trained_one_by_one
 from helpers.training import small_test
 from rnar.cli import sweep as sweeping
-from rnar.clrs import ALGORITHMS, algorithm, node, step
+from rnar.clrs import ALGORITHMS, algorithm, graph, node, step
 from rnar.clrs.problems.arrays import Numbers
 from rnar.sweep.engines.ray import own_modules
 from rnar.sweep.work import run_work
@@ -64,6 +64,35 @@ def test_its_runs_are_shown(run):
     assert out.startswith(f"{SORT}  my tasks: 3 nodes, 3 steps; your own input")
     assert "answer    pred: 1 → 2 → 3" in out
     assert "7 nodes" in run("data", "show", "pack.age:seven")[1]
+
+
+class Odd(Numbers):
+    """Its inputs have the names of ours, and are something else."""
+
+    inputs = {"pos": node.scalar, "key": node.categorical(5), "string": node.mask, "A": node.scalar}
+
+    def __init__(self):
+        pass
+
+    def own(self, values):
+        return (np.array(values),)
+
+    def view(self, values):
+        return {"pos": values / 9, "key": values, "string": values > 2, "A": values}
+
+
+def test_what_has_the_name_of_one_of_our_features_and_is_another_is_shown_as_what_it_is(run):
+    hints = dict(pred_h=node.pointer, i=node.mask_one, color=node.categorical(5), phase=graph.categorical(4))
+
+    def odd(trace, values):
+        step(trace, np.zeros(4), 2, values, 3)
+        return 1
+
+    made = algorithm(problem=Odd(), hints=hints, outputs=dict(b=graph.categorical(2)))(odd)
+    code, out, err = run("data", "show", made.name, "--input", "[[4, 1, 0, 3]]")
+    assert (code, err) == (0, "")
+    for said in ("phase 3", "color     0 0   1 1   3 3   4 4", "pred_h    1→4  0→4  3→4", "answer    b: 1"):
+        assert said in out
 
 
 def test_its_sets_are_exported(run, tmp_path):
