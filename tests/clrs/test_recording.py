@@ -113,7 +113,7 @@ def test_hints_and_answers_that_do_not_fit_the_declaration_are_refused(register,
 
 
 INTERPRETED = """
-import test_recording as t
+import clrs.test_recording as t
 from rnar.clrs import algorithm, graph, node
 for function in (t.too_few, t.too_many, t.in_the_wrong_order, t.of_the_wrong_size, t.too_many_answers):
     hints = dict(i=node.mask_one, x=node.scalar)
