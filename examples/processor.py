@@ -1,9 +1,7 @@
 """A processor with an auxiliary loss: message passing whose states are asked to stay small.
 
-    python examples/processor.py                            # 200 steps of BFS, in a small network
-    cd examples && rnar train bfs --model processor:calm    # the same model on the command line
-
-Prints `calm states: ... after 200 steps, loss of calm ...`; that loss is in runs/*/metrics.jsonl as well.
+python examples/processor.py                            # 200 steps of BFS, in a small network
+cd examples && rnar train bfs --model processor:calm    # the same model on the command line
 """
 
 import sys
@@ -21,9 +19,6 @@ class Calm(rnar.Processor):
         super().__init__()
         self.inner, self.size = inner, inner.size
         self.node_width, self.edge_width, self.uses_adjacency = inner.node_width, inner.edge_width, inner.uses_adjacency
-
-    def prepare(self, pairs):
-        return self.inner.prepare(pairs)
 
     def start(self, batch, nodes, like):
         return self.inner.start(batch, nodes, like)

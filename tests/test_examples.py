@@ -38,7 +38,7 @@ def test_an_example_is_short_and_says_how_to_run_it(name):
     ("name", "pattern"),
     [
         ("aggregator", r"soft aggregation: [\d.]+% after 4 steps"),
-        ("processor", r"calm states: [\d.]+% after 4 steps, penalty 0\.\d+"),
+        ("processor", r"calm states: [\d.]+% after 4 steps, loss of calm 0\.\d+"),
         ("schedule", r"warmup: [\d.]+% after 4 steps"),
     ],
 )

@@ -25,10 +25,7 @@ Then `my_models:mine` is its name wherever a model is asked for: `rnar models my
 
 from __future__ import annotations
 
-import importlib
-import os
 import re
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -39,6 +36,7 @@ from rnar.clrs import find as find_task
 from rnar.clrs import transforms
 from rnar.clrs.batch import Batch
 from rnar.clrs.spec import Spec, node
+from rnar.common.importing import imported
 from rnar.common.names import nearest
 from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Janossy, Max
 from rnar.nn.processors.forgetnet import ForgetNet, GatedForgetNet
@@ -142,28 +140,11 @@ def register(model: Model) -> Model:
 def find(name: str) -> Model:
     """The model of that name; `module:attribute` imports one of yours, also from the current folder."""
     if ":" in name:
-        return _imported(name)
+        return imported(name, Model, "model", "my_models:mine")
     if name not in MODELS:
         known = ", ".join(MODELS)
         raise ValueError(f"no model {name!r}{nearest(name, MODELS)}; there are {known}, and module:attribute for yours")
     return MODELS[name]
-
-
-def _imported(name: str) -> Model:
-    path, _, attribute = name.partition(":")
-    if not all(part.isidentifier() for part in (*path.split("."), attribute)):
-        raise ValueError(f"{name!r} does not name a model in a module, as my_models:mine would")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    try:
-        module = importlib.import_module(path)
-    except ImportError as error:
-        raise ValueError(f"cannot import {path!r} for the model {name!r}: {error}") from error
-    found = getattr(module, attribute, None)
-    if not isinstance(found, Model):
-        models = ", ".join(key for key, value in vars(module).items() if isinstance(value, Model))
-        raise ValueError(f"{path!r} has no model {attribute!r}; it has {models or 'none'}")
-    return found
 
 
 def message_passing(aggregator: Callable[[int], Aggregator], **options: Any) -> Callable[[int], Processor]:

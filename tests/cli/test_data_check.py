@@ -11,8 +11,8 @@ from rnar.clrs import ALGORITHMS, splits
 def test_the_official_sets_are_those_of_the_reference(run):
     code, out, err = run("data", "check", "b*", "--split", "val")
     assert (code, err) == (0, "")
-    assert [line.split() for line in out.splitlines()[:-1]] == [
-        [name, "val", "ok"] for name in ALGORITHMS if name.startswith("b")
+    assert [line.split() for line in out.splitlines() if " val " in line] == [
+        [name, "val", "ok"] for name in ALGORITHMS if name.startswith("b") and name in splits.facts()
     ]
     assert out.splitlines()[-1].startswith("5 of 5 sets")
 

@@ -38,7 +38,7 @@ def test_an_own_algorithm_is_found_by_its_name_and_recorded_step_by_step(registe
             step(trace, i, x)
         return total
 
-    assert find("running_sum") is running_sum
+    assert find(f"{__name__}:running_sum") is running_sum
     sample = running_sum.trace([1.0, 2.0, 4.0])
     assert sample.hints["i"].tolist() == [0, 1, 2]
     assert sample.hints["x"].tolist() == [[1, 0, 0], [1, 3, 0], [1, 3, 7]]
@@ -113,9 +113,7 @@ def test_hints_and_answers_that_do_not_fit_the_declaration_are_refused(register,
 
 
 INTERPRETED = """
-import sys
-sys.path.insert(0, "clrs")
-import test_recording as t
+import clrs.test_recording as t
 from rnar.clrs import algorithm, graph, node
 for function in (t.too_few, t.too_many, t.in_the_wrong_order, t.of_the_wrong_size, t.too_many_answers):
     hints = dict(i=node.mask_one, x=node.scalar)

@@ -52,7 +52,7 @@ def fingerprints() -> dict[str, str]:
 
 
 def arrays_of(task: str) -> Iterator[Arrays]:
-    for own in OWN[task]:
+    for own in OWN.get(task, []):
         sample = trace(task, *own)
         yield from (sample.inputs, sample.hints, sample.outputs)
     algorithm, rng = find(task), np.random.RandomState(7)

@@ -13,7 +13,6 @@ from typing import Any
 from rich.console import Console
 
 from rnar.clrs import find
-from rnar.clrs.problems.strings import HaystackAndNeedle
 from rnar.models import Model
 from rnar.training.environment import chosen_device
 from rnar.training.folder import claimed
@@ -33,7 +32,8 @@ def seconds_besides(
 
     A state is saved at the beginning and at the end: more often than in a long run, where that is done twice a minute.
     """
-    official = n - n // 5 if isinstance(find(task).problem, HaystackAndNeedle) else n
+    problem = find(task).problem
+    official = max((size for size in range(1, n + 1) if problem.length(size) <= n), default=n)
     with tempfile.TemporaryDirectory() as place:
         settings = Settings(
             tasks=(task,), model=model, batch=batch, sizes=(official,), size=size, device=device, steps=steps,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from rnar.clrs import find as find_task
+from rnar.clrs.splits import is_official
 from rnar.models import MODELS, Model
 
 SCRIPT = Path(__file__).with_name("dm_clrs_step.py")
@@ -122,6 +123,8 @@ def reference(python: str, model: Model, task: str, device: str, **sizes: int) -
 def _data(task: str) -> dict[str, Any]:
     """The training data of a task in the words of dm-clrs."""
     algorithm = find_task(task)
+    if not is_official(task):
+        raise ValueError(f"dm-clrs has no {task} to be measured on; bench it without --against, or one of CLRS-30")
     options = dict(algorithm.problem.training)
     if "needle" in options:
         options["length_needle"] = -options.pop("needle")[1]  # a negative one is the longest of a range

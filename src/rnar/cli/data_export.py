@@ -33,6 +33,8 @@ def export(
 ) -> None:
     """Write an official set (--split), or a random one of your own (--n), to a file that `numpy.load` reads.
 
+    Of a task of your own, --split gives a set that is drawn as the official ones are.
+
     Its arrays are input/NAME [B, ...], hint/NAME [T, B, ...], output/NAME [B, ...] and lengths [B].
 
     Args:

@@ -58,8 +58,9 @@ def drawn(task: str, n: int | None = None, seed: int = 1, sample: int = 0, **opt
     """A random problem, solved, and where it comes from."""
     if sample < 0:
         raise ValueError(f"--sample must be 0, the first, or more, not {sample}")
-    size = n if n is not None else LETTERS if "string" in find(task).spec.inputs else NODES
-    batch = rnar.clrs.sample(task, n=size, batch=sample + 1, seed=seed, **options)
+    problem = find(task).problem
+    usual = max(problem.smallest, LETTERS if "string" in problem.inputs else NODES)
+    batch = rnar.clrs.sample(task, n=usual if n is None else n, batch=sample + 1, seed=seed, **options)
     return batch.sample(sample), f"sample {sample} of seed {seed}"
 
 

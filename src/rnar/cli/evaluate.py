@@ -16,8 +16,9 @@ from rich.text import Text
 from rnar.cli.flags import flag
 from rnar.cli.images import image_format
 from rnar.cli.progress import bar
+from rnar.clrs import find
 from rnar.common.files import appearing, free
-from rnar.evaluation.sets import ProblemSet, has_one_size, problem_sets
+from rnar.evaluation.sets import ProblemSet, problem_sets
 from rnar.nn.reasoner import HintSource
 from rnar.report.trial_figures import figure as drawn
 from rnar.report.trial_files import as_csv, as_json
@@ -46,7 +47,8 @@ def evaluate(
 ) -> None:
     """Score the best networks of runs: the micro-F1 of the benchmark with a 95% interval, and exact matches.
 
-    By default on the official test set (n=64), or its first samples. Other sizes, and more samples, are drawn likewise.
+    By default on the official test set (n=64), or its first samples. Other sizes, more samples, and all samples of a
+    task of your own are drawn likewise.
     Intervals are of a bootstrap over samples: they tell how much the choice of samples matters, and nothing of seeds.
 
     Args:
@@ -114,9 +116,9 @@ def sets_of(run: Run, sizes: tuple[int, ...], samples: int | None) -> list[Probl
 
 def note_of_one_size(sets: Iterable[list[ProblemSet]], sizes: tuple[int, ...]) -> None:
     """Say which tasks --n means nothing for."""
-    for task in dict.fromkeys(problems.task for some in sets for problems in some if has_one_size(problems.task)):
-        if sizes:
-            print(f"rnar: {task} always has 4 nodes: it is tried once, whatever --n says", file=sys.stderr)
+    for task in dict.fromkeys(problems.task for some in sets for problems in some):
+        if sizes and (size := find(task).problem.only_size):
+            print(f"rnar: {task} always has {size} nodes: it is tried once, whatever --n says", file=sys.stderr)
 
 
 def table(outcomes: Sequence[Outcome]) -> Table:

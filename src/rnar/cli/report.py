@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -123,8 +124,10 @@ def _tell(reason: str) -> None:
 def _chosen(rows: list[Row], patterns: tuple[str, ...]) -> list[Row]:
     if not patterns:
         return rows
-    names = {algorithm.name for pattern in patterns for algorithm in matching(pattern)}
-    found = [row for row in rows if row.task in names]
+    found = [row for row in rows if any(fnmatchcase(row.task, pattern) for pattern in patterns)]
+    for pattern in patterns:
+        if ":" not in pattern:  # a task of a user's own need not be here to be reported
+            matching(pattern)  # raises if there is no such task
     if not found:
         raise ValueError(
             f"no run is of {' or '.join(patterns)}; there are runs of {', '.join({r.task: 0 for r in rows})}"

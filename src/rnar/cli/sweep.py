@@ -73,7 +73,7 @@ def sweep(
 
     Args:
         preset: table1, table2, ablation, janossy, timing or quick.
-        tasks: Names, wildcards, `sequential` (the paper's Table 1) or `all`, separated by commas.
+        tasks: Names, wildcards, my_tasks:mine, `sequential` (the paper's Table 1) or `all`, separated by commas.
         models: Names, wildcards or my_models:mine, separated by commas.
         seeds: As in 0-4 or 0,3,7.
         folder: Where the runs are kept, in TASK/MODEL/seed-SEED.
@@ -141,7 +141,7 @@ def _engine(name: str, address: str | None, jobs: list[Job]) -> Iterator[tuple[T
     if name == "local":
         yield Local.there(), measured, lambda found, *_: Local(found)
         return
-    cluster = Ray(address, sorted({job.settings.name for job in jobs}))
+    cluster = Ray(address, [name for job in jobs for name in (job.settings.name, *job.settings.tasks)])
 
     def make(found: Layout, folder: Path, storage: Storage) -> Engine:
         cluster.prepare(found, folder, storage)

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from rnar.cli.flags import flags_of
 from rnar.clrs.choosing import matching
+from rnar.clrs.splits import is_official
 from rnar.common.durations import took
 from rnar.training import Result, Settings
 from rnar.training import train as train_network
@@ -47,7 +48,8 @@ def lines(result: Result) -> list[Text]:
     found = []
     for task, test in result.tests.items():
         low, high = test.interval
-        line = Text.assemble((f"{task}: {test.score:.2%}", "bold"), f" on {test.samples} samples of the official test")
+        which = "of the official test" if is_official(task) else "drawn as official tests are"
+        line = Text.assemble((f"{task}: {test.score:.2%}", "bold"), f" on {test.samples} samples {which}")
         line.append(f" (95% interval {low:.2%} to {high:.2%}), all right in {test.exact:.1%}")
         if len(test.outputs) > 1:
             line.append("; " + ", ".join(f"{name} {score:.2%}" for name, score in test.outputs.items()))

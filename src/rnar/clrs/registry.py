@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from rnar.clrs.mersenne import Mersenne, borrow
 from rnar.clrs.problems.problem import Arguments, Problem
 from rnar.clrs.recording import over_all
 from rnar.clrs.spec import MOST_NODES, Feature, Spec, node
+from rnar.common.importing import imported
 from rnar.common.names import nearest
 
 ALGORITHMS: dict[str, Algorithm] = {}
@@ -24,16 +25,17 @@ FIRST_GUESS = 64  # steps; a longer run is repeated once in a buffer that fits
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One task of the benchmark. Made by the decorator `@algorithm`, found in `ALGORITHMS`."""
+    """One task. Made by the decorator `@algorithm`, found in `ALGORITHMS`."""
 
     name: str
+    """Of those in this package the function's; of a user's own `module:function`, so that none hides another."""
     chapter: str
     problem: Problem
     spec: Spec
     run: Callable[..., None]
     """The compiled function over many problems, see `rnar.clrs.recording.over_all`."""
     multiplier: int
-    """The official validation and test sets have 32 times as many samples as this."""
+    """The validation and test sets have 32 times as many samples as this."""
     _longest: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
     """The most steps seen so far, by number of nodes: a guess for the next buffer."""
 
@@ -123,27 +125,40 @@ def algorithm(
 ) -> Callable[[Callable[..., Any]], Algorithm]:
     """Declare the decorated function `(trace, *arguments) -> answer(s)` to be an algorithm.
 
+    Wherever a task is asked for, its name is `module:function` (`__main__:function` in a notebook).
+
     Where the list never changes (`order_is_fixed`), its order is an input `pred`: the reference has it as a
     hint `pred_h` that is the same at every step, and its protocol makes an input of that.
     """
 
     def register(function: Callable[..., Any]) -> Algorithm:
+        if "pos" not in problem.inputs:
+            known = ", ".join(problem.inputs) or "none"
+            raise ValueError(f"{function.__name__}: its problem has no input pos, the places of nodes; it has {known}")
         inputs = {**problem.inputs, "pred": node.pointer} if order_is_fixed else dict(problem.inputs)
-        chapter = function.__module__.rsplit(".", 1)[-1].replace("_", " ")
+        chapter = function.__module__.rsplit(".", 1)[-1].replace("_", " ").strip()
         spec = Spec(inputs, hints, outputs)
-        made = Algorithm(function.__name__, chapter, problem, spec, over_all(function), multiplier)
+        made = Algorithm(name_of(function), chapter, problem, spec, over_all(function), multiplier)
         ALGORITHMS[made.name] = made
         return made
 
     return register
 
 
+def name_of(function: Callable[..., Any]) -> str:
+    """What its task is called: the plain names are those of this package."""
+    is_ours = function.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return function.__name__ if is_ours else f"{function.__module__}:{function.__name__}"
+
+
 def find(task: str) -> Algorithm:
-    """The algorithm of that name."""
-    if task not in ALGORITHMS:
-        hint = nearest(task, ALGORITHMS) or f"; there are {', '.join(sorted(ALGORITHMS))}"
-        raise ValueError(f"no task {task!r}{hint}")
-    return ALGORITHMS[task]
+    """The algorithm of that name; `module:function` imports one of yours, also from the current folder."""
+    if task in ALGORITHMS:
+        return ALGORITHMS[task]
+    if ":" in task:  # it may stand there under another name than its function's: it is called as it was asked for
+        return replace(imported(task, Algorithm, "algorithm", "my_tasks:selection_sort"), name=task)
+    hint = nearest(task, ALGORITHMS) or f"; there are {', '.join(sorted(ALGORITHMS))}"
+    raise ValueError(f"no task {task!r}{hint}; an algorithm of your own is module:function")
 
 
 def fixed_order(pos: np.ndarray) -> np.ndarray:

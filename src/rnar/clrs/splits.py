@@ -1,7 +1,8 @@
 """The official sets of CLRS-30, regenerated here, and the proof that they are the reference's.
 
 They are what dm-clrs 2.0.3 generates from its own seeds (its archive for download is older: it lacks Quickselect's
-hint `pivot`). Digests made by dm-clrs itself are shipped in `official.json`.
+hint `pivot`). Digests made by dm-clrs itself are shipped in `official.json`. The sets of a task that is not of CLRS-30
+are drawn in the same way: with the same seeds, sizes and numbers of samples.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import numpy as np
 from rnar.clrs.batch import Batch
 from rnar.clrs.dm_clrs import to_dm_clrs
 from rnar.clrs.mersenne import seeded
-from rnar.clrs.problems.strings import HaystackAndNeedle
 from rnar.clrs.registry import find
 from rnar.common.names import nearest
 
@@ -34,20 +34,21 @@ class Size(NamedTuple):
 
 
 def size_of(task: str, split: Split) -> Size:
-    """The seed, length and number of samples of an official set."""
+    """The seed, length and number of samples of a set."""
     algorithm = find(task)
     if split not in get_args(Split):
         raise ValueError(f"no split {split!r}{nearest(split, get_args(Split))}; there are {', '.join(get_args(Split))}")
     seed, length, samples = {"train": (1, 16, 1000), "val": (2, 16, 32), "test": (3, 64, 32)}[split]
     if split != "train":  # tasks with small outputs get more samples to be judged on
         samples *= algorithm.multiplier
-    if isinstance(algorithm.problem, HaystackAndNeedle):  # the haystack has the length, the needle comes on top
-        length += length // 4
-    return Size(seed, length, samples)
+    return Size(seed, algorithm.problem.length(length), samples)
 
 
 def official(task: str, split: Split) -> Batch:
-    """An official set, whole. The test sets take up to 150 MB."""
+    """An official set, whole; of a task that has none (see `is_official`), the set that is drawn in its place.
+
+    The test sets take up to 150 MB.
+    """
     seed, length, samples = size_of(task, split)
     return find(task).sample(seeded(seed), length, samples)
 
@@ -56,6 +57,16 @@ def official(task: str, split: Split) -> Batch:
 def facts() -> dict[str, Any]:
     """As dm-clrs gave them: `{task: {split: {"samples", "mean_steps", "most_steps", "sha256": {"stage/name"}}}}`."""
     return json.loads(resources.files("rnar.clrs").joinpath("official.json").read_text())
+
+
+def is_official(task: str) -> bool:
+    """Is the task one of CLRS-30, so that its sets are those that everybody has?"""
+    return task in facts()
+
+
+def mean_steps(task: str, split: Split) -> float:
+    """How many steps the runs of a set have; where nobody has counted them, it is drawn."""
+    return facts()[task][split]["mean_steps"] if is_official(task) else float(official(task, split).lengths.mean())
 
 
 def digests(batch: Batch, progress: Callable[[int], None] = lambda samples: None) -> dict[str, str]:
@@ -74,6 +85,8 @@ def digests(batch: Batch, progress: Callable[[int], None] = lambda samples: None
 
 def differences(task: str, split: Split, progress: Callable[[int], None] = lambda samples: None) -> list[str]:
     """Regenerate an official set; the features in which it differs from what dm-clrs generates."""
+    if not is_official(task):
+        raise ValueError(f"{task} has no official set to compare with: it is not one of dm-clrs")
     expected = facts()[task][split]["sha256"]
     found = digests(official(task, split), progress)
     return sorted(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))

@@ -1,25 +1,43 @@
-"""What is named by its place, `module:attribute`: a model, a schedule, a task of a user's own."""
+"""What users have written themselves, by the name `module:attribute`."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
-from typing import Any
+from types import ModuleType
+from typing import TypeVar
+
+Kind = TypeVar("Kind")
 
 
-def imported(name: str, what: str) -> Any:
-    """What `module:attribute` names, also in a module of the current folder. `what` it should be is for the errors."""
+def imported(name: str, kind: type[Kind], what: str, example: str) -> Kind:
+    """The object of that kind that `module:attribute` names; the module may also stand in the current folder.
+
+    `what` such an object is called, and an `example` of a name, are for the errors.
+    """
     path, _, attribute = name.partition(":")
     if not all(part.isidentifier() for part in (*path.split("."), attribute)):
-        raise ValueError(f"{name!r} does not name a {what} in a module, as my_{what}s:mine would")
+        raise ValueError(f"{name!r} does not name {_a(what)} in a module, as {example} would")
+    module = import_module(path, f"the {what} {name!r}")
+    found = getattr(module, attribute, None)
+    if not isinstance(found, kind):
+        others = ", ".join(key for key, value in vars(module).items() if isinstance(value, kind))
+        raise ValueError(f"{path!r} has no {what} {attribute!r}; it has {others or 'none'}")
+    return found
+
+
+def import_module(path: str, purpose: str) -> ModuleType:
+    """A module, also from the current folder. Whatever goes wrong in it is an error of one line that says for what."""
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        module = importlib.import_module(path)
+        return importlib.import_module(path)
     except ImportError as error:
-        raise ValueError(f"cannot import {path!r} for the {what} {name!r}: {error}") from error
-    if not hasattr(module, attribute):
-        known = ", ".join(key for key in vars(module) if not key.startswith("_"))
-        raise ValueError(f"{path!r} has no {what} {attribute!r}; it has {known or 'nothing'}")
-    return getattr(module, attribute)
+        raise ValueError(f"cannot import {path!r} for {purpose}: {error}") from error
+    except Exception as error:  # the module is not ours: anything may be wrong with it
+        raise ValueError(f"cannot import {path!r} for {purpose}: {type(error).__name__}: {error}") from error
+
+
+def _a(what: str) -> str:
+    return f"an {what}" if what[0] in "aeiou" else f"a {what}"

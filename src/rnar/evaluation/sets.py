@@ -1,4 +1,4 @@
-"""What a network is tried on: the official test set of a task, or more samples, or other sizes."""
+"""What a network is tried on: the test set of a task, or more samples, or other sizes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 from rnar.clrs import Batch, find, official
 from rnar.clrs.mersenne import seeded
-from rnar.clrs.problems.points import Segments
-from rnar.clrs.problems.strings import HaystackAndNeedle
-from rnar.clrs.splits import size_of
+from rnar.clrs.splits import is_official, size_of
 
 OFFICIAL = 64
 SEED = 4  # the official sets have 1, 2 and 3
@@ -24,15 +22,22 @@ class ProblemSet(NamedTuple):
     """as the official sets count: of a string matcher the haystack alone"""
     samples: int
     seed: int
-    official: bool
+    of_test: bool
+    """Are they the test set of the task, or its first samples?"""
+
+    @property
+    def official(self) -> bool:
+        """Does everybody have the same samples?"""
+        return self.of_test and is_official(self.task)
 
     @property
     def length(self) -> int:
-        return length_of(self.task, self.n)
+        """What the sampler takes for n."""
+        return find(self.task).problem.length(self.n)
 
     def batches(self) -> Iterator[Batch]:
         """All samples, some at a time."""
-        if self.official:
+        if self.of_test:
             yield official(self.task, "test").part(slice(self.samples))
             return
         rng, many = seeded(self.seed), at_once(self.n)
@@ -40,9 +45,11 @@ class ProblemSet(NamedTuple):
             yield find(self.task).sample(rng, self.length, min(many, self.samples - start))
 
     def __str__(self) -> str:
-        if not self.official:
+        if not self.of_test:
             return f"drawn as that of n=64 is, with seed {self.seed}"
         whole = self.samples == size_of(self.task, "test").samples
+        if not self.official:
+            return "drawn as official sets are" if whole else f"the first {self.samples} drawn as official sets are"
         return "the official test set" if whole else f"the first {self.samples} of the official test set"
 
 
@@ -55,27 +62,18 @@ def at_once(n: int) -> int:
 
 
 def problem_sets(task: str, sizes: tuple[int, ...], samples: int | None) -> list[ProblemSet]:
-    """The sets of these sizes, each once; of no size, the official one. Each has as many samples as that by default."""
-    if has_one_size(task):
+    """The sets of these sizes, each once; of no size, the test set. Each has as many samples as that by default."""
+    if find(task).problem.only_size:
         return [problem_set(task, None, samples)]
     return [problem_set(task, n, samples) for n in dict.fromkeys(sizes or [OFFICIAL])]
 
 
 def problem_set(task: str, n: int | None = None, samples: int | None = None) -> ProblemSet:
-    """The official set, or its first samples, where nothing else is asked for."""
-    known, size = size_of(task, "test"), 4 if has_one_size(task) else OFFICIAL if n is None else n
+    """The test set, or its first samples, where nothing else is asked for."""
+    known, algorithm = size_of(task, "test"), find(task)
+    size = algorithm.problem.only_size or (OFFICIAL if n is None else n)
     count = known.samples if samples is None else samples
-    find(task).check(length_of(task, size), count, {})
+    algorithm.check(algorithm.problem.length(size), count, {})
     if count <= known.samples and n in (None, OFFICIAL):
         return ProblemSet(task, size, count, known.seed, True)
     return ProblemSet(task, size, count, SEED, False)
-
-
-def has_one_size(task: str) -> bool:
-    """Do all its problems have the same size, whichever is asked for?"""
-    return isinstance(find(task).problem, Segments)
-
-
-def length_of(task: str, n: int) -> int:
-    """What the sampler calls n: where a needle is searched, it comes on top of the haystack."""
-    return n + n // 4 if isinstance(find(task).problem, HaystackAndNeedle) else n

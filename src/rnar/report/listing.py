@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from statistics import mean
 
+from rnar.clrs.splits import is_official
 from rnar.report.groups import Group, Groups
 from rnar.report.page import DASH, EMPTY, Cell, Page, difference, number
 from rnar.report.published import (
@@ -42,7 +43,7 @@ def listing(groups: Groups) -> Page:
                 rows += [_unfinished(page, row, group) for row in group.unfinished]
         page.rows += _best(rows)
     page.rule()
-    learned = [model for (_, model), some in groups.items() if some[0].score is not None]
+    learned = [model for (task, model), some in groups.items() if task in TASKS and some[0].score is not None]
     for model in dict.fromkeys(learned):
         if learned.count(model) > 1:  # of one task there is no average
             _averages(page, model, groups)
@@ -78,7 +79,8 @@ def _unfinished(page: Page, row: Row, group: Group) -> list[Cell]:
 
 
 def _marks(page: Page, group: Group, rows: list[Row], more: str = "") -> str:
-    return page.notes.marks(more, group.unusual, *dict.fromkeys(row.note for row in rows))
+    drawn = "" if is_official(rows[0].task) else "no official set: tested on samples that are drawn as those are"
+    return page.notes.marks(more, drawn, group.unusual, *dict.fromkeys(row.note for row in rows))
 
 
 def _paper(page: Page, model: str, task: str) -> Cell:

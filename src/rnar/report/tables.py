@@ -210,6 +210,9 @@ class _Table:
             if task in self.tasks and model in self.ours:
                 unfinished += sum(len(group.unfinished) for group in groups)
         others = dict.fromkeys(model for _, model in self.groups if model not in self._candidates())
+        elsewhere = dict.fromkeys(task for task, _ in self.groups if task not in TASKS)
+        if elsewhere:
+            said.append(f"Runs of {', '.join(elsewhere)} are in no table of the paper; `rnar report` lists them.")
         if unfinished:
             said.append(f"{unfinished} run{'s are' if unfinished > 1 else ' is'} not finished and not counted.")
         if others:

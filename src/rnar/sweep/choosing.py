@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
-from rnar.clrs import ALGORITHMS
 from rnar.clrs.choosing import matching
 from rnar.models import MODELS
 from rnar.models import find as find_model
@@ -15,11 +14,14 @@ MOST_SEEDS = 10_000  # more are a slip of the finger
 
 
 def tasks_of(words: str) -> list[str]:
-    """`all`, `sequential` (those of the paper's Table 1), names and wildcards, separated by commas; each task once."""
+    """`all`, `sequential` (those of the paper's Table 1), names, wildcards and `module:function`, separated by commas;
+    each task once."""
     found: list[str] = []
     for word in _words(words, "tasks"):
-        known = {"all": list(ALGORITHMS), "sequential": published.tasks_of(1)}.get(word)
-        found += known or [algorithm.name for algorithm in matching(word)]
+        if word == "sequential":
+            found += published.tasks_of(1)
+        else:
+            found += [algorithm.name for algorithm in matching("*" if word == "all" else word)]
     return list(dict.fromkeys(found))
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rnar.clrs import find
 from rnar.clrs.batch import Batch
 from rnar.clrs.mersenne import seeded
-from rnar.clrs.splits import facts, size_of
+from rnar.clrs.splits import mean_steps, size_of
 from rnar.training import Resolved
 from rnar.training.data import VALIDATION_SIZE, WIDER_SIZE, selection_samples, training_data
 from rnar.training.learner import CANDIDATES
@@ -78,7 +78,7 @@ def _at(n: int, few: Resolved, samples: int) -> Work:
 
 
 def _test(task: str, settings: Resolved) -> Work:
-    official, steps = size_of(task, "test"), facts()[task]["test"]["mean_steps"]
-    nodes = find(task).sample(seeded(0), official.length, 1).nodes
-    samples = min(official.samples, settings.test_samples or official.samples)
+    whole, steps = size_of(task, "test"), mean_steps(task, "test")
+    nodes = find(task).sample(seeded(0), whole.length, 1).nodes
+    samples = min(whole.samples, settings.test_samples or whole.samples)
     return Work(samples * max(1.0, steps - 1) * nodes**2, steps)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rnar.clrs import Batch, Stream, find
-from rnar.clrs.problems.strings import HaystackAndNeedle
 from rnar.training.settings import Resolved
 
 VALIDATION_SEED, SELECTION_SEED, WIDER_SEED = 2_000_000_011, 2_000_000_033, 2_000_000_063  # nobody trains with them
@@ -12,7 +11,7 @@ VALIDATION_SIZE, WIDER_SIZE = 16, 32
 
 def training_data(settings: Resolved, task: str) -> Stream:
     """Endless batches of a task, as the model sees them."""
-    sizes = settings.sizes and tuple(_length(task, n) for n in settings.sizes)
+    sizes = settings.sizes and tuple(find(task).problem.length(n) for n in settings.sizes)
     return _stream(settings, task, settings.seed, settings.batch, sizes)
 
 
@@ -42,7 +41,7 @@ def usual_selection(task: str) -> int:
 
 
 def _drawn(settings: Resolved, task: str, seed: int, samples: int, size: int) -> Batch:
-    with _stream(settings, task, seed, samples, (_length(task, size),), ahead=0) as stream:
+    with _stream(settings, task, seed, samples, (find(task).problem.length(size),), ahead=0) as stream:
         return next(stream)
 
 
@@ -51,8 +50,3 @@ def _stream(settings: Resolved, task: str, seed: int, batch: int, sizes: tuple[i
     positions, view = settings.random_positions, settings.recipe.batch
     official = {} if positions else {name: problem.options[name] for name in problem.training}
     return Stream(task, seed, batch, sizes, transform=view, random_positions=positions, **more, **official)
-
-
-def _length(task: str, n: int) -> int:
-    """How many letters or nodes a problem has whose size is `n` as the official sets count."""
-    return n + n // 4 if isinstance(find(task).problem, HaystackAndNeedle) else n

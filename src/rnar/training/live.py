@@ -14,6 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from rnar.clrs.splits import is_official
 from rnar.common.durations import took
 from rnar.training.watch import Beginning, Watch
 
@@ -65,7 +66,7 @@ class Live(Watch):
         self._do(f"comparing the {candidates} best networks on more samples")
 
     def testing(self, task: str, which: str) -> Callable[[float], None]:
-        self._do(f"testing {which} on the official set of {task}")
+        self._do(f"testing {which} on the {'official' if is_official(task) else 'drawn'} set of {task}")
 
         def advance(part: float) -> None:  # from several threads; a share that is lost now and then is no matter
             self.share = (self.share or 0.0) + part

@@ -100,7 +100,7 @@ def _report(learner: Learner, folder: Folder, watch: Watch) -> None:
 
 
 def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
-    """Try the selected network on the official test sets, once; the last one too, and the average of the weights."""
+    """Try the selected network on the test sets, once; the last one too, and the average of the weights."""
     start, last = time.perf_counter(), learner.step
     try:
         watch.selecting(len(learner.candidates))

@@ -8,7 +8,7 @@ from rnar.evaluation.evaluate import Evaluation
 
 
 class Tested(NamedTuple):
-    """How the best network did on one task's official test set (n = 64)."""
+    """How the best network did on one task's test set (n = 64)."""
 
     score: float
     """the mean over outputs of their micro-F1, as the benchmark defines it"""

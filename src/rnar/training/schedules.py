@@ -39,7 +39,9 @@ def find(schedule: str | Schedule) -> Schedule:
     """The schedule of that name; `module:function` imports one of yours, and a function is one already."""
     found: Any = schedule
     if isinstance(schedule, str):
-        found = imported(schedule, "schedule") if ":" in schedule else SCHEDULES.get(schedule)
+        found = SCHEDULES.get(schedule)
+        if ":" in schedule:
+            found = imported(schedule, cast(Any, Callable), "schedule", "my_schedules:warmup")
         if found is None:
             known = f"{', '.join(SCHEDULES)}, and module:function for yours"
             raise ValueError(f"no schedule {schedule!r}{nearest(schedule, SCHEDULES)}; there are {known}")

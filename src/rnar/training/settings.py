@@ -284,7 +284,7 @@ def _check_tasks(settings: Resolved) -> None:
 
 def _joined(tasks: tuple[str, ...]) -> str:
     """A folder's name for tasks."""
-    name = "+".join(tasks)
+    name = "+".join(tasks).replace(":", ".")
     if len(name) > LONGEST_NAME:  # more than file systems take
         return f"{len(tasks)}-tasks-{zlib.crc32(name.encode()):08x}"
     return re.sub(r"[^A-Za-z0-9_+.-]", "_", name)

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from rnar.cli.show.lists import letters, lists_of
-from rnar.cli.show.names import number, numbers
+from rnar.cli.show.names import has_letters, number, numbers
 from rnar.cli.show.words import Words
-from rnar.clrs import Sample, find
+from rnar.clrs import Sample, edge, find
 
 ALSO = {
     "pos": "pos (the place in the list, from 0 to 1)",
@@ -31,8 +31,8 @@ def given(sample: Sample, words: Words, width: int) -> Iterator[tuple[str, Rende
     for name, nodes in lists_of(sample).items():
         table = node_table(sample, nodes, width)
         if table is not None:
-            yield name if "string" in sample.inputs else "nodes", table
-    if "A" in spec:
+            yield name if has_letters(sample) else "nodes", table
+    if spec.get("A") == edge.scalar:
         yield "A", neighbours(sample.inputs["A"], words.undirected)
     yield "also", Text(", ".join(ALSO[name] for name in spec if name in ALSO), "dim")
 
@@ -61,7 +61,7 @@ def node_table(sample: Sample, nodes: np.ndarray, width: int) -> Table | None:
 def values_of(sample: Sample, name: str, nodes: np.ndarray) -> list[str]:
     if name != "key":
         return [number(x) for x in sample.inputs[name][nodes]]
-    return [letters(sample)[i] for i in nodes] if "string" in sample.inputs else numbers(sample.inputs["key"])
+    return [letters(sample)[i] for i in nodes] if has_letters(sample) else numbers(sample.inputs["key"])
 
 
 def neighbours(A: np.ndarray, undirected: bool) -> Table:

@@ -14,7 +14,7 @@ import numpy as np
 from rich.text import Text
 
 from rnar.cli.show.ink import Ink, Item
-from rnar.cli.show.names import labels
+from rnar.cli.show.names import has_letters, labels
 from rnar.cli.show.words import in_order
 from rnar.clrs import Sample, find
 from rnar.clrs.problems.strings import LETTERS, HaystackAndNeedle
@@ -28,13 +28,13 @@ class Lists:
     def __init__(self, sample: Sample, ink: Ink):
         self.sample, self.ink = sample, ink
         marks = [name for name, feature in find(sample.task).spec.hints.items() if feature.kind == "mask_one"]
-        seen = bool(marks) and "key" in sample.inputs
+        seen = bool(marks) and sample.inputs.get("key", np.zeros(())).ndim == 1
         self.marks = marks if seen else []
         self.lists = lists_of(sample) if seen else {}
-        self.arrow = "→ " if ORDER in sample.hints else ""
+        self.arrow = "→ " if seen and ORDER in sample.hints and self._is_list() else ""
         self.hints = {*self.marks, *([ORDER] if self.arrow else [])}
         """The hints that are told by this picture."""
-        self.labels = letters(sample) if "string" in sample.inputs else labels(sample)
+        self.labels = letters(sample) if has_letters(sample) else labels(sample)
         self.pitch = self._pitch()
 
     def at(self, t: int, width: int) -> Iterator[tuple[str, Text]]:
@@ -52,6 +52,10 @@ class Lists:
         label = max(map(len, self.labels)) + 1 + len(self.arrow)
         mark = max(map(len, self.marks), default=0) + 1
         return max(label, mark) + (0 if self.ink.colour else 1)
+
+    def _is_list(self) -> bool:
+        """Is the order one list of all nodes at every step?"""
+        return all(len(self._order(t)) == self.sample.nodes for t in range(self.sample.steps))
 
     def _order(self, t: int) -> np.ndarray:
         return np.array(in_order(self.sample.hints[ORDER][t]))
@@ -91,7 +95,7 @@ class Lists:
 
 def lists_of(sample: Sample) -> dict[str, np.ndarray]:
     """The nodes of each list, by the list's name."""
-    if "string" not in sample.inputs:
+    if not has_letters(sample):
         return {"key": np.arange(sample.nodes)}
     names = ("haystack", "needle") if isinstance(find(sample.task).problem, HaystackAndNeedle) else ("x", "y")
     return {name: np.flatnonzero(sample.inputs["string"] == k) for k, name in enumerate(names)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rnar.clrs import Feature, Sample
+from rnar.clrs import Feature, Sample, find, node
 from rnar.clrs.problems.strings import LETTERS
 
 CLASSES: dict[str, tuple[str, ...]] = {
@@ -26,10 +26,10 @@ PHASES: dict[str, tuple[str, ...]] = {
 
 def classes(task: str, name: str, feature: Feature) -> tuple[str, ...]:
     """The names of the classes of a categorical, or of the two values of a mask of the whole graph."""
-    if name == "phase" and task in PHASES:
-        return PHASES[task]
-    codes = tuple(str(code) for code in range(feature.classes or 0))
-    return CLASSES.get(name, codes or ("no", "yes"))
+    if not feature.classes:
+        return ("no", "yes")
+    known = PHASES.get(task, ()) if name == "phase" else CLASSES.get(name, ())
+    return known if len(known) == feature.classes else tuple(str(code) for code in range(feature.classes))
 
 
 def number(x: float) -> str:
@@ -55,12 +55,18 @@ def distinct(values: np.ndarray) -> list[str]:
     return [name if found.count(name) == 1 else f"{name}#{i}" for i, name in enumerate(found)]
 
 
+def has_letters(sample: Sample) -> bool:
+    """Are its nodes the letters of two strings? A user's own inputs may have the same names and mean other things."""
+    inputs = find(sample.task).spec.inputs
+    return "string" in inputs and inputs.get("key") == node.categorical(len(LETTERS))
+
+
 def labels(sample: Sample) -> list[str]:
     """What each node is called: by its key (0.42) or letter (G7) where it has one, else by its number."""
     key = sample.inputs.get("key")
-    if key is None:
+    if key is None or key.ndim != 1:
         return [str(i) for i in range(sample.nodes)]
-    if "string" in sample.inputs:
+    if has_letters(sample):
         return [f"{LETTERS[code]}{i}" for i, code in enumerate(key)]
     return distinct(key)
 
@@ -68,7 +74,7 @@ def labels(sample: Sample) -> list[str]:
 def in_words(sample: Sample, i: int) -> str:
     """A node with what is known of it: `node 3 (key 0.45)`."""
     inputs = sample.inputs
-    if "string" in inputs:
+    if has_letters(sample):
         found = f"node {i} (letter {LETTERS[inputs['key'][i]]})"
         return f"no match (node {i}, the needle's first letter)" if inputs["string"][i] else found
     known = [name for name, x in inputs.items() if x.shape == inputs["pos"].shape and name not in ("pos", "pred")]

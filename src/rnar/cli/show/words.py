@@ -153,9 +153,12 @@ def linked_list(pointers: Value) -> list[int] | None:
 
 
 def in_order(before_each: Value) -> list[int]:
-    """The nodes of a list of which each has the one before it, and the first has itself."""
+    """The nodes of a list of which each has the one before it, and the first has itself; none, if there is no first."""
     here = np.arange(len(before_each))
-    first = int(np.flatnonzero(before_each == here)[0])
+    firsts = np.flatnonzero(before_each == here)
+    if len(firsts) == 0:
+        return []
+    first = int(firsts[0])
     after = {int(before_each[i]): int(i) for i in here if i != first}
     nodes = [first]
     while nodes[-1] in after:

@@ -1,27 +1,7 @@
-"""The 30 algorithms of CLRS-30. Importing this package fills `rnar.clrs.ALGORITHMS`."""
+"""The 30 algorithms of CLRS-30, a file for each chapter. Importing this package fills `rnar.clrs.ALGORITHMS`."""
 
-from rnar.clrs.algorithms import (
-    divide_and_conquer,
-    dynamic_programming,
-    geometry,
-    graph_traversal,
-    greedy,
-    searching,
-    shortest_paths,
-    sorting,
-    spanning_trees,
-    strings,
-)
+import importlib
+import pkgutil
 
-__all__ = [
-    "divide_and_conquer",
-    "dynamic_programming",
-    "geometry",
-    "graph_traversal",
-    "greedy",
-    "searching",
-    "shortest_paths",
-    "sorting",
-    "spanning_trees",
-    "strings",
-]
+for chapter in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+    importlib.import_module(f"{__name__}.{chapter}")

@@ -32,6 +32,7 @@ class Segments(Problem):
     inputs = _INPUTS
     options = {"low": 0.0, "high": 1.0}
     smallest = 1
+    only_size = 4
 
     def draw(self, rng: Mersenne, n: int, batch: int, *, low: float, high: float) -> Arguments:
         return draw_segments(rng, batch, float(low), float(high))

@@ -22,17 +22,19 @@ TRAINING_SIZES = (4, 7, 11, 13, 16)
 class Problem(ABC):
     """Draws arguments for an algorithm in the order in which the reference draws them.
 
-    A subclass is final: it fills in the five class attributes and the three methods.
+    A subclass is final: it fills in `inputs`, `options`, the three abstract methods, and what else is not as usual.
     """
 
     inputs: dict[str, Feature]
-    """What a network may see."""
+    """What a network may see; one of them is `pos`, the place of each node."""
     options: dict[str, Any]
     """The settings of the distribution, with their defaults: those of the official sets."""
     training: dict[str, Any] = {}
     """The settings that the standard protocol changes for training."""
     training_sizes: tuple[int, ...] = TRAINING_SIZES
     smallest = 2
+    only_size: int | None = None
+    """The size that all problems have, if they have one whichever is asked for."""
 
     @abstractmethod
     def draw(self, rng: Mersenne, n: int, batch: int, **options: Any) -> Arguments:
@@ -45,6 +47,10 @@ class Problem(ABC):
     @abstractmethod
     def own(self, *arguments: Any, **named: Any) -> Arguments:
         """A user's own arguments, checked and brought into the form that an algorithm takes."""
+
+    def length(self, n: int) -> int:
+        """What `draw` takes for a problem of size `n` as the official sets count: more, if something comes on top."""
+        return n
 
     def check_size(self, n: int, options: dict[str, Any]) -> None:
         """Raise unless a problem of size `n` can be drawn with these options."""
@@ -60,14 +66,14 @@ class Problem(ABC):
             if value is not None or self.options[name] is not None:
                 check_option(name, value)
         merged = {**self.options, **{k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}}
-        if "low" in merged and not merged["low"] < merged["high"]:
+        if {"low", "high"} <= merged.keys() and not merged["low"] < merged["high"]:
             raise ValueError(f"low={merged['low']} must be less than high={merged['high']}")
         return merged
 
 
 def check_option(name: str, value: Any) -> None:
-    """Raise where a value cannot mean anything for the option of that name."""
-    is_meant, expected = _OPTIONS.get(name, (_is_length, "a whole number of at least 1"))
+    """Raise where a value cannot mean anything for the option of that name; those of a user's own may be anything."""
+    is_meant, expected = _OPTIONS.get(name, (lambda value: True, ""))
     try:
         ok = is_meant(value)
     except (TypeError, ValueError):  # not even a number
@@ -77,6 +83,10 @@ def check_option(name: str, value: Any) -> None:
 
 
 _OPTIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    **dict.fromkeys(
+        ("letters", "second", "max_deadline", "communities"),
+        (lambda x: _is_length(x), "a whole number of at least 1"),
+    ),
     "p": (
         lambda p: np.size(p) > 0 and all(0.0 <= x <= 1.0 for x in np.atleast_1d(p)),
         "a probability between 0 and 1 or a tuple of them",

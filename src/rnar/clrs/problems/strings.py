@@ -42,6 +42,9 @@ class HaystackAndNeedle(Problem):
     def view(self, key: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:
         return _view(key, first)
 
+    def length(self, n: int) -> int:
+        return n + n // 4  # the haystack has the size, the needle comes on top
+
     def own(self, haystack: Any, needle: Any) -> Arguments:
         text, pattern = letters_of("haystack", haystack), letters_of("needle", needle)
         if len(pattern) > len(text):

@@ -56,14 +56,15 @@ SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # the first frame of both sides o
 class Ray:
     """A cluster that this process has joined."""
 
-    def __init__(self, address: str | None, models: list[str]):
+    def __init__(self, address: str | None, names: list[str]):
+        """`names` are those of all models and tasks."""
         try:
             import ray
         except ImportError:
             raise ValueError("Ray is not installed here; pip install 'rnar[ray]', or use --engine local") from None
         self.ray: Any = ray
         knock(address)
-        environment = {"py_modules": modules} if (modules := own_modules(models)) else None
+        environment = {"py_modules": modules} if (modules := own_modules(names)) else None
         quiet: dict[str, Any] = dict(log_to_driver=False, logging_level=logging.ERROR)
         try:
             ray.init(address=address or "auto", runtime_env=environment, **quiet)
@@ -219,11 +220,10 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".split("\n")[0].split(". ")[0].rstrip(".")
 
 
-def own_modules(models: list[str]) -> list[str]:
-    """The files or folders of modules with models of the user's own, for nodes to have them too."""
-    names = {model.partition(":")[0].partition(".")[0] for model in models if ":" in model}
+def own_modules(names: list[str]) -> list[str]:
+    """The files or folders of modules with models and tasks of the user's own, for nodes to have them too."""
     found = []
-    for name in sorted(names):
+    for name in sorted({name.partition(":")[0].partition(".")[0] for name in names if ":" in name}):
         module = sys.modules[name]
         file = Path(getattr(module, "__file__", None) or next(iter(module.__path__)))
         found.append(str(file.parent if file.name == "__init__.py" else file))
