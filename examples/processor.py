@@ -1,7 +1,9 @@
 """A processor with an auxiliary loss: message passing whose states are asked to stay small.
 
-python examples/processor.py                            # 200 steps of BFS, in a small network
-cd examples && rnar train bfs --model processor:calm    # the same model on the command line
+    python examples/processor.py                            # 200 steps of BFS, in a small network
+    cd examples && rnar train bfs --model processor:calm    # the same model on the command line
+
+Prints `calm states: ... after 200 steps, loss of calm ...`; that loss is in the run's metrics.jsonl too.
 """
 
 import sys

@@ -23,7 +23,7 @@ settings.load_profile("repeatable")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 LONGEST = [
-    "sweep/test_ray.py",
+    "sweep/engines/test_ray.py",
     "training/test_killed.py",
     "common/test_compiling.py",
 ]

@@ -28,3 +28,10 @@ def test_continuous_integration_runs_the_readmes_test_command():
     commands = re.findall(r"```bash\n(.*?)\n```", README, re.DOTALL)
     assert len(commands) == 2
     assert commands[1] in (ROOT / ".ci" / "run").read_text().splitlines()
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_files_that_are_named_exist(document):
+    named = re.findall(r"(?<![\w/~.])(?:src|tests|docs|results|benchmarks)/[\w./-]*\w", (ROOT / document).read_text())
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []

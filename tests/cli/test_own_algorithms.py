@@ -149,9 +149,8 @@ def test_a_generalist_learns_it_beside_ours(runs):
     assert trained.result and list(trained.result.tests) == ["bfs", SORT, DOTTED]
     network = trained.network()
     for task, output in (("bfs", "pi"), (SORT, "pred"), (DOTTED, "last")):
-        assert list(predict(network, trained.model.batch(rnar.clrs.sample(task, n=4, batch=2, seed=0))).outputs) == [
-            output
-        ]
+        batch = trained.model.batch(rnar.clrs.sample(task, n=4, batch=2, seed=0))
+        assert list(predict(network, batch).outputs) == [output]
     with pytest.raises(ValueError, match=f"has not learned dfs; it knows bfs, {SORT}, {DOTTED}"):
         predict(network, rnar.clrs.sample("dfs", n=4, batch=2, seed=0))
 

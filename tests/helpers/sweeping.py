@@ -31,6 +31,13 @@ TINY = (
     "--size 8 --batch 2 --sizes 4 --validate-every 2 --validation-samples 2 --selection-samples 3 --wider-samples 1 "
     "--test-samples 1 --threads 1"
 ).split()
+SMALL_RUN: dict[str, Any] = dict(  # as `helpers.training.tiny` has it
+    size=8, batch=3, sizes=(4, 5), steps=6, validate_every=2, validation_samples=4, selection_samples=4, wider_samples=2
+)
+SEQUENTIAL = (
+    "activity_selector binary_search bubble_sort find_maximum_subarray_kadane heapsort insertion_sort minimum "
+    "quickselect quicksort task_scheduling"
+).split()
 MATRIX = [*TINY, "--tasks", "bfs,binary_search", "--models", "rnar,mpnn", "--seeds", "0-1", "--steps", "4"]
 
 

@@ -1,4 +1,4 @@
-"""`rnar bench`: what it counts, what it times, and dm-clrs beside it."""
+"""`rnar bench`: what it tells and writes, dm-clrs beside it, and what is refused."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from helpers.command import refused, runner
-from rnar.benchmark import dm_clrs_step
-from rnar.benchmark.flops import Machine, forward_cost, forward_flops, sample_steps
-from rnar.benchmark.measure import Ours, Setting, Turns
-from rnar.benchmark.reference import COUNTERPARTS
-from rnar.benchmark.report import Outside, Series, ratio
-from rnar.clrs import Stream, find, sample
+from rnar.benchmark.flops import forward_flops
+from rnar.clrs import Stream, find
 from rnar.models import MODELS
 
 TINY = ("--n", "4", "--batch", "2", "--size", "8", "--rounds", "2", "--threads", "1")
@@ -32,96 +27,6 @@ def run(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
 
     return runner(capsys, "bench")
-
-
-# ---- what a step is worth
-
-
-def plain(name: str, task: str, n: int, batch: int, size: int) -> tuple[int, np.ndarray]:
-    """The operations of a network without hint reversal in a forward pass, and the lengths of its batch."""
-    model = replace(MODELS[name], reversal=False)
-    data = model.batch(sample(task, n=n, batch=batch, seed=0))
-    return forward_flops(model.build(task, size), data), data.lengths
-
-
-def by_hand(n: int, batch: int, h: int) -> int:
-    """Those of mpnn on minimum, whose inputs are 2 of nodes and 1 of pairs, its hints 2 of nodes, its output 1."""
-    nodes, pairs, steps = batch * n, batch * n * n, n - 1
-    of_nodes = nodes * (2 * h + 2 * h * 3 * h + h * h)  # hints; z to receiver, sender and itself; messages to states
-    of_pairs = pairs * (h + 2 * h * h)  # a channel; two layers of the message
-    decoded = nodes * 3 * h * 2
-    once = nodes * 2 * h + h * h + nodes * 3 * h  # inputs; the channel through W_e; the output
-    return 2 * (steps * (of_nodes + of_pairs + batch * h * h + decoded) + once)
-
-
-# Maps of a few channels may be put together in another way one day: hence the tolerance.
-
-
-@pytest.mark.parametrize(("n", "batch", "size"), [(8, 3, 32), (4, 2, 16)])
-def test_the_products_of_an_mpnn_are_those_counted_by_hand(n, batch, size):
-    counted, lengths = plain("mpnn", "minimum", n, batch, size)
-    assert set(lengths) == {n}
-    assert counted == pytest.approx(by_hand(n, batch, size), rel=0.01)
-
-
-def test_the_products_of_an_lstm_are_counted_too():
-    n, batch, h = 8, 3, 32
-    more = plain("rnar-mpnn", "minimum", n, batch, h)[0] - plain("mpnn", "minimum", n, batch, h)[0]
-    gates, last_layer = 4 * h * (h + h), h * h  # the last layer of the message is made one with the gates, once
-    assert more == pytest.approx(2 * ((n - 1) * batch * n * n * (gates - last_layer) + 4 * h * h * h), rel=0.01)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_the_cost_of_a_step_tells_that_of_all_batches(name):
-    network = MODELS[name].build("bfs", 16)
-    with Stream("bfs", batch=3, sizes=(6,), transform=MODELS[name].batch, ahead=0) as stream:
-        first, second = next(stream), next(stream)
-    assert len(set(second.lengths)) > 1
-    assert forward_cost(network, first).of(second) == pytest.approx(forward_flops(network, second), rel=0.01)
-
-
-def test_counting_leaves_the_network_as_it_was():
-    network = MODELS["mpnn"].build("minimum", 8).train()
-    before = {name: x.clone() for name, x in network.state_dict().items()}
-    forward_flops(network, sample("minimum", n=4, batch=2, seed=0))
-    assert network.training
-    assert all(x.dtype == torch.float32 and torch.equal(x, before[name]) for name, x in network.state_dict().items())
-
-
-def test_a_sample_takes_a_step_less_than_it_has_hints_and_at_least_one():
-    batch = sample("quickselect", n=4, batch=4, seed=0)._replace(lengths=np.array([1, 2, 5, 9]))
-    assert sample_steps(batch) == 1 + 1 + 4 + 8
-
-
-def test_the_machine_is_as_fast_as_it_was_at_its_best():
-    machine = Machine(rows=64, threads=1, device=torch.device("cpu"))
-    machine.measure()
-    first = machine.best
-    machine.measure()
-    assert 1e7 < first <= machine.best < 1e15
-
-
-def test_a_training_step_learns():
-    ours = Ours(Setting("minimum", MODELS["mpnn"], 4, batch=2, size=8, threads=1, rounds=1))
-    before = [parameter.detach().clone() for parameter in ours.reasoner.processor.parameters()]
-    seconds = ours.train(0)
-    after = list(ours.reasoner.processor.parameters())
-    assert 0 < ours.seconds_to_update[0] < seconds
-    assert any(not torch.equal(x, y) for x, y in zip(before, after, strict=True))
-
-
-# ---- what is told
-
-
-def test_numbers_follow_from_what_was_measured():
-    ours, theirs = Series([1.0, 4.0, 2.0], [10, 20, 30], [100, 1000, 400]), Series([8.0, 8.0, 6.0], [1, 1, 1])
-    assert (ours.median, ours.range) == (2.0, (1.0, 4.0))
-    assert ours.sample_steps_per_second == median([10 / 1, 20 / 4, 30 / 2])
-    assert ours.flops_per_second == median([100 / 1, 1000 / 4, 400 / 2])
-    assert theirs.flops_per_second is None
-    found = ratio(theirs, ours)
-    assert (found.of_medians, found.lowest, found.highest) == (8 / 2, 8 / 4, 8 / 1)
-    assert Outside(data=0.1, update=0.5, all=1.0).share(step=4.5) == pytest.approx(0.2)
 
 
 def test_the_file_has_all_numbers_and_they_fit_together(run, tmp_path):
@@ -170,9 +75,6 @@ def test_without_a_size_it_is_that_of_training(run, tmp_path):
     assert json.loads((tmp_path / "strings.json").read_text())["nodes"] == find("kmp_matcher").problem.training_sizes[0]
 
 
-# ---- what is refused
-
-
 def test_what_cannot_be_measured_is_refused(run, tmp_path, monkeypatch):
     refused(run("quikselect"), "no task 'quikselect'", "'quickselect'")
     refused(run("bfs", "rnra"), "no model 'rnra'", "'rnar'")
@@ -196,8 +98,6 @@ def test_an_existing_file_is_replaced_by_force_only(run, tmp_path):
     assert run("minimum", "mpnn", *TINY, "--json", out, "--force")[0] == 0
     assert json.loads(out.read_text())["task"] == "minimum"
 
-
-# ---- dm-clrs
 
 STAND_IN = """
 import json, sys
@@ -248,53 +148,6 @@ def test_against_dm_clrs_the_ratio_is_that_of_the_rounds(run, tmp_path):
     parts = {"aggregator": "lstm", "triplets": True, "gate": True, "along_edges": False}
     data = {"options": {"p": list(find("dijkstra").problem.training["p"])}, "order_as_input": False}
     assert setting == {**sizes, **parts, **data}
-
-
-def test_steps_are_taken_by_turns():
-    order: list[str] = []
-    machine = SimpleNamespace(measure=lambda: order.append("machine"))
-
-    def ours(k: int) -> float:
-        order.append(f"ours {k}")
-        return float(k)
-
-    def theirs() -> dict[str, int]:
-        order.append("theirs")
-        return {"seconds": len(order)}
-
-    seconds, answers = Turns(2, machine, lambda words: None).take("training", ours, theirs)  # type: ignore[arg-type]
-    assert order == ["ours 0", "theirs", "machine", "ours 1", "theirs", "machine", "ours 2", "theirs"]
-    assert seconds == [1.0, 2.0] and [answer["seconds"] for answer in answers] == [5, 8]
-
-
-def test_dm_clrs_compiles_before_it_is_timed_also_when_a_longer_batch_comes():
-    lengths = iter([5, 5, 5, 7, 7, 7])
-    taken: list[int] = []
-
-    def step(batch: SimpleNamespace) -> None:
-        taken.append(batch.steps)
-
-    child = dm_clrs_step.Reference.__new__(dm_clrs_step.Reference)
-    child._compiled = set()
-    child._batches = iter(lambda: padded(next(lengths)), None)
-    answers = [child._timed(step) for _ in range(4)]
-    assert taken == [5, 5, 5, 7, 7, 7]  # the first of each length is not timed
-    assert [answer["padded_steps"] for answer in answers] == [5, 5, 7, 7]
-    assert [answer["sample_steps"] for answer in answers] == [1 + 4, 1 + 4, 1 + 6, 1 + 6]
-
-
-def padded(steps: int) -> SimpleNamespace:
-    """A batch as dm-clrs has them, of two samples."""
-    hint = SimpleNamespace(data=np.zeros((steps, 2)))
-    return SimpleNamespace(features=SimpleNamespace(hints=[hint], lengths=np.array([1.0, steps])), steps=steps)
-
-
-def test_every_counterpart_is_a_model_of_the_same_parts():
-    for name, parts in COUNTERPARTS.items():
-        processor = MODELS[name].processor(8)
-        assert (processor.triplets is not None, processor.gate is not None) == (parts.triplets, parts.gate)
-        assert processor.uses_adjacency == parts.along_edges
-        assert type(processor.aggregator).__name__.lower() == parts.aggregator
 
 
 def test_a_model_that_dm_clrs_has_not_is_refused(run):

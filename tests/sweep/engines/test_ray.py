@@ -56,11 +56,13 @@ def cluster() -> Iterator[Any]:
         pytest.skip("looks for processes in /proc")
     from ray.cluster_utils import Cluster
 
-    found = Cluster(initialize_head=True, head_node_args=dict(num_cpus=0, **SMALL))
-    found.add_node(num_cpus=1, **SMALL)
-    found.add_node(num_cpus=1, **SMALL)
-    yield found
-    found.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_worker_niceness", "0")  # by default 15, and runs would starve where there is other work
+        found = Cluster(initialize_head=True, head_node_args=dict(num_cpus=0, **SMALL))
+        found.add_node(num_cpus=1, **SMALL)
+        found.add_node(num_cpus=1, **SMALL)
+        yield found
+        found.shutdown()
 
 
 def meanwhile(condition: Callable[[], Any], act: Callable[[], None]) -> threading.Thread:

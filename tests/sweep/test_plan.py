@@ -1,0 +1,38 @@
+"""Which runs there are to be, and how far each is."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.sweeping import SMALL_RUN as TINY
+from helpers.training import small_test, tiny
+from rnar.sweep.plan import Job, plan
+from rnar.sweep.presets import Part
+from rnar.training import Settings, loop, train
+
+
+def test_runs_are_where_train_puts_them_and_the_first_seed_comes_first(tmp_path):
+    jobs = plan([Part("bfs,dfs", "rnar"), Part("dfs", "rnar,mpnn")], [0, 3], TINY, tmp_path)
+    assert [job.name for job in jobs] == [
+        "bfs rnar seed 0", "dfs rnar seed 0", "dfs mpnn seed 0", "bfs rnar seed 3", "dfs rnar seed 3", "dfs mpnn seed 3"
+    ]  # fmt: skip
+    for job in jobs:
+        usual = Settings(tasks=(job.task,), model=job.settings.name, seed=job.settings.seed).path
+        assert job.settings.path == tmp_path / usual.relative_to("runs")
+
+
+def test_a_plan_knows_how_far_each_run_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "official", small_test)
+
+    def planned(seed: int, **changes: int) -> Job:
+        return plan([Part("bfs", "rnar")], [seed], {**TINY, **changes}, tmp_path)[0]
+
+    assert planned(0).standing == "new"
+    result = train(tiny(tmp_path / "bfs/rnar/seed-0"))
+    assert (planned(0).standing, planned(0).result) == ("finished", result)
+    assert (planned(0, steps=8).standing, planned(0, steps=8).step) == ("begun", 6)
+    assert planned(0, steps=4).standing == "further"
+    (tmp_path / "bfs/rnar/seed-0/result.json").unlink()
+    assert planned(0).standing == "begun"
+    with pytest.raises(ValueError, match="batch is 3 there and 2 here; choose another --folder"):
+        planned(0, batch=2)
