@@ -59,12 +59,19 @@ class Paper(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """A recipe for a network. Only the name and the processor must be given."""
+    """A recipe for a network: a processor, and what it sees of the data. Only these two must be given:
+
+    Args:
+        name: By which it is found; letters, digits and . _ - only.
+        processor: Makes a processor of a size: `lambda size: MessagePassing(size, LSTM(size))`.
+
+    All else has the values of the benchmark. `build` makes networks, `batch` makes of samples what they see.
+    """
 
     name: str
     processor: Callable[[int], Processor]
-    """size -> processor"""
     size: int = 128
+    """How many numbers the features of a node have, unless a run says otherwise."""
     reversal: bool = False
     """Is there an edge hint for each hint that is a node pointer, which says to i what i points at?"""
     without: tuple[str, ...] = ()
@@ -74,7 +81,9 @@ class Model:
     permutations_as_pointers: bool = False
     """Is an order of all nodes predicted as pointers like any others?"""
     feeding: Feeding = Feeding()
+    """How hints are used."""
     xavier_on_scalars: bool = True
+    """Do hints that are numbers begin with small weights?"""
     training: dict[str, Any] = field(default_factory=dict, hash=False)
     """What the model's own paper did in another way than the standard protocol (Ibarz et al., 2022)."""
     paper: Paper | None = None

@@ -30,7 +30,16 @@ class Sample(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Samples of one task and one number of nodes, in stored form (see `rnar.clrs.spec`)."""
+    """B samples of one task with n nodes each, in stored form: a pointer is an index, a mask a byte.
+
+    `rnar.clrs.spec` has the table of forms. In the shapes below, ... is [n] for a feature of nodes, [n, n] for one of
+    edges, and nothing for one of the graph; T is the length of the longest run.
+
+    Example:
+        >>> batch = rnar.clrs.sample("bfs", n=5, batch=2, seed=0)
+        >>> batch.inputs["A"].shape, batch.hints["pi_h"].shape[1:], batch.outputs["pi"].shape
+        ((2, 5, 5), (2, 5), (2, 5))
+    """
 
     task: str
     inputs: Arrays

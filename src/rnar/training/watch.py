@@ -53,34 +53,15 @@ class Watches(Watch):
     """Several that are told the same. What they return is the first one's."""
 
     def __init__(self, *watches: Watch):
-        self.watches = watches
+        for name in TOLD:
+            setattr(self, name, _to_all([getattr(watch, name) for watch in watches]))
 
-    def began(self, beginning: Beginning) -> None:
-        for watch in self.watches:
-            watch.began(beginning)
 
-    def stepped(self, step: int, loss: float) -> None:
-        for watch in self.watches:
-            watch.stepped(step, loss)
+TOLD = ("began", "stepped", "reported", "stopped", "selecting", "testing", "close")
 
-    def reported(self, line: dict[str, Any]) -> None:
-        for watch in self.watches:
-            watch.reported(line)
 
-    def stopped(self, step: int) -> None:
-        for watch in self.watches:
-            watch.stopped(step)
-
-    def selecting(self, candidates: int) -> None:
-        for watch in self.watches:
-            watch.selecting(candidates)
-
-    def testing(self, task: str, which: str) -> Callable[[float], None] | None:
-        return [watch.testing(task, which) for watch in self.watches][0]
-
-    def close(self) -> None:
-        for watch in self.watches:
-            watch.close()
+def _to_all(methods: list[Callable[..., Any]]) -> Callable[..., Any]:
+    return lambda *arguments: [method(*arguments) for method in methods][0]
 
 
 class TensorBoard(Watch):
