@@ -71,7 +71,7 @@ def forward_flops(reasoner: Reasoner, batch: Batch) -> int:
     In double precision on the CPU, for which neither compiled loops nor fused recurrent layers exist: there each
     product is a call of its own, and can be seen.
     """
-    plain = copy.deepcopy(reasoner).cpu().double().eval()
+    plain = copy.deepcopy(reasoner).cpu().double().eval().requires_grad_(False)  # the counter would follow gradients
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         predict(plain, batch)
     return counter.get_total_flops()

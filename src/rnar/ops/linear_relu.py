@@ -32,7 +32,7 @@ class _LinearRelu(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # type: ignore[override]
         flat, weight, out = ctx.saved_tensors
         through, to_bias = torch.empty_like(out), out.new_zeros(len(weight))
-        loop_of_rectify_backward(*arrays(gradient.reshape(out.shape), out, through, to_bias))
+        loop_of_rectify_backward(*arrays(gradient.reshape(out.shape).contiguous(), out, through, to_bias))
         to_x = torch.mm(through[0], weight).view(*gradient.shape[:-1], flat.shape[2])
         return to_x, torch.mm(through[0].T, flat[0]), to_bias
 
