@@ -34,5 +34,5 @@ def test_a_cost_is_start_training_validation_and_test():
     cost = rates.cost(work, test_memory=7)
     training = 2 * work.training.pairs + 3 * work.training.calls + 0.5 * work.validation.pairs
     assert cost == (4.0, training, 0.5 * work.test.pairs, 107)
-    begun = Job(Settings(tasks=("bfs",), steps=10), "begun", 4)
+    begun = Job(Settings(tasks=("bfs",), steps=10, validate_every=5).resolved(), "begun", 4)
     assert np.isclose(cost.left(begun), 4.0 + 0.6 * training + cost.test)

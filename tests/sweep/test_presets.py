@@ -8,7 +8,7 @@ import pytest
 
 from helpers.sweeping import SEQUENTIAL
 from rnar.cli.sweep import parts
-from rnar.clrs import ALGORITHMS
+from rnar.clrs.splits import facts
 from rnar.sweep.choosing import models_of, seeds_of, tasks_of
 from rnar.sweep.presets import PRESETS, Part
 from rnar.training import Settings
@@ -26,9 +26,9 @@ SYSTEMS, JANOSSY = "triplet-gmpnn rt g-forgetnet rnar".split(), [f"rnar-janossy-
     ("name", "tasks", "models"),
     [
         ("table1", set(SEQUENTIAL), SYSTEMS),
-        ("table2", set(ALGORITHMS), SYSTEMS),
-        ("ablation", set(ALGORITHMS) - OUT_OF_MEMORY, ["rnar", "rnar-mpnn", "rnar-nope"]),
-        ("janossy", set(ALGORITHMS) - OUT_OF_MEMORY - TOO_LARGE_FOR_JANOSSY, ["rnar", *JANOSSY]),
+        ("table2", set(facts()), SYSTEMS),
+        ("ablation", set(facts()) - OUT_OF_MEMORY, ["rnar", "rnar-mpnn", "rnar-nope"]),
+        ("janossy", set(facts()) - OUT_OF_MEMORY - TOO_LARGE_FOR_JANOSSY, ["rnar", *JANOSSY]),
     ],
 )
 def test_a_preset_has_the_tasks_and_models_of_its_table(name, tasks, models):
