@@ -26,6 +26,9 @@ LONGEST = [
     "sweep/engines/test_ray.py",
     "training/test_killed.py",
     "common/test_compiling.py",
+    "sweep/engines/test_local.py",
+    "training/test_team.py",
+    "cli/test_sweep.py",
 ]
 
 
