@@ -19,13 +19,10 @@ from rnar.clrs.batch import Batch
 from rnar.engine import crew
 from rnar.engine.hands import Hand, Here, Stopped, Tell
 from rnar.engine.losses import Counts, counts
-from rnar.engine.memory import keep_freed_memory, peak_memory
+from rnar.engine.memory import keep_freed_memory, peak_memory, spare_memory
 from rnar.engine.run import backward
 from rnar.engine.samples import Part
 from rnar.nn.reasoner import Reasoner
-
-MEMORY = 9 << 26
-"""bytes that all cores together may spend on keeping what would else be computed twice"""
 
 
 class Share(NamedTuple):
@@ -60,7 +57,8 @@ class Workers:
         reasoner: The network. It stays where it is: move it first.
         threads: How many cores; by default all on a CPU. On a GPU, one is enough.
         share: (rank, world): only every world-th sample, from number `rank` on; other machines have the rest.
-        memory: How many bytes may be spent on what would else be computed twice; no result depends on it.
+        memory: How many bytes all cores may spend on what would else be computed twice; no result depends on it. By
+            default a quarter of what is free.
     """
 
     def __init__(
@@ -68,14 +66,14 @@ class Workers:
         reasoner: Reasoner,
         threads: int | None = None,
         share: tuple[int, int] = (0, 1),
-        memory: int = MEMORY,
+        memory: int | None = None,
     ):
         device = next(reasoner.parameters()).device
         self.threads = threads or (available_cores() if device.type == "cpu" else 1)
         if device.type == "cpu":
             keep_freed_memory()
         self.reasoner = reasoner
-        self.memory = memory
+        self.memory = spare_memory() if memory is None else memory
         self._rank, self._world = share
         self._in_processes = self.threads > 1 and crew.possible(reasoner)
         if self._in_processes:

@@ -31,7 +31,7 @@ def selection_set(settings: Resolved, task: str) -> Batch:
 
 
 def selection_samples(settings: Resolved, task: str) -> int:
-    """How many these are."""
+    """On how many samples of a task networks are compared in the end."""
     return usual_selection(task) if settings.selection_samples is None else settings.selection_samples
 
 

@@ -167,7 +167,7 @@ class Folder:
         self._cost = self._saved - start
 
     def finish(self, result: Result) -> None:
-        """All is done."""
+        """Write the result: the run is done."""
         write_json(self.path / RESULT, result.plain())
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from rnar.clrs import Batch
-from rnar.engine.workers import MEMORY, Workers
+from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 from rnar.nn.processors.processor import Processor
 from rnar.nn.reasoner import Reasoner
@@ -53,7 +53,7 @@ class Learner:
         self.settings, self.team, self.model = settings, team, settings.recipe
         reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
         self.reasoner = reasoner.to(team.device).train()
-        memory = MEMORY if settings.memory is None else int(settings.memory * 1e9)
+        memory = None if settings.memory is None else int(settings.memory * 1e9)
         self.workers = Workers(self.reasoner, team.threads, (team.rank, team.world), memory)
         self.optimiser = _optimiser(self.reasoner, settings)
         self.streams = {task: training_data(settings, task) for task in settings.tasks}
@@ -250,7 +250,7 @@ def _optimiser(reasoner: Reasoner, settings: Resolved) -> torch.optim.Optimizer:
 
 
 def _mean(scores: dict[str, float]) -> float:
-    """Over tasks."""
+    """The mean over tasks."""
     return sum(scores.values()) / len(scores)
 
 

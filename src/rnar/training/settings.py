@@ -109,7 +109,7 @@ class Settings(OfAModel):
     """What computes: auto takes a GPU if there is one."""
     threads: int | None = asked(None, "INT", "one for each core")
     """How many threads compute on a CPU."""
-    memory: float | None = asked(None, "GB", "0.6")
+    memory: float | None = asked(None, "GB", "a quarter of what is free")
     """How much memory may be spent on what would else be computed twice; it changes no result."""
     tensorboard: bool = False
     """Write events for TensorBoard as well, into the run's folder."""
@@ -176,7 +176,7 @@ class Resolved(OfAModel):
     threads: int | None = None
     """None: one for each core of whichever machine"""
     memory: float | None = None
-    """None: as the engine has it"""
+    """None: a quarter of what is free"""
     tensorboard: bool = False
 
     def resolved(self) -> Resolved:
