@@ -34,7 +34,7 @@ import torch
 
 from rnar.clrs import find as find_task
 from rnar.clrs import transforms
-from rnar.clrs.batch import Batch
+from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec, node
 from rnar.common.importing import imported
 from rnar.common.names import nearest
@@ -108,13 +108,13 @@ class Model:
             spec = spec._replace(outputs=outputs)
         return spec._replace(inputs={k: f for k, f in spec.inputs.items() if k not in self.without})
 
-    def batch(self, batch: Batch) -> Batch:
+    def batch(self, batch: Batch | Sample) -> Batch:
         """A batch as this model sees it; once more changes nothing.
 
         Inputs that it does not see stay in the batch, which counts its nodes by them; no network reads what its spec
         does not name.
         """
-        batch = transforms.without_hints(batch, self.without)
+        batch = transforms.without_hints(as_batch(batch), self.without)
         if batch.hints.keys() == self.spec(batch.task).hints.keys():
             return batch
         if self.reversal:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rnar.training import Run
+import rnar.clrs
+from helpers.training import tiny
+from rnar.engine import losses, predict
+from rnar.evaluation import evaluate
+from rnar.training import Run, Settings, train
 from rnar.training import files as training_files
 
 
@@ -43,3 +47,28 @@ def test_weights_that_do_not_fit_are_named(tmp_path, finished):
     best.write_bytes((run.path / "best.safetensors").read_bytes()[:-1])
     with pytest.raises(ValueError, match="best.safetensors is damaged or not of a run"):
         Run(tmp_path).network()
+
+
+def test_a_network_comes_back_ready_to_be_used(small, tmp_path):
+    """In evaluation mode: in training mode the answers of a sorting network are drawn at random."""
+    settings = Settings("insertion_sort", size=8, batch=3, sizes=(4,), steps=2, validate_every=2, validation_samples=4,
+                        selection_samples=2, wider_samples=0, threads=1, folder=str(tmp_path / "run"))  # fmt: skip
+    train(settings)
+    network = Run(tmp_path / "run").network()
+    assert not network.training
+    batch = Run(tmp_path / "run").model.batch(rnar.clrs.sample("insertion_sort", 6, 3, seed=0))
+    one, other = (predict(network, batch, seed=seed).outputs["pred"].pointers for seed in (0, 1))
+    assert torch.equal(one, other)
+
+
+def test_a_sample_can_be_given_wherever_a_batch_can(small, tmp_path):
+    settings = tiny(tmp_path / "run", tasks="quickselect")
+    train(settings)
+    run, sample = Run(tmp_path / "run"), rnar.clrs.trace("quickselect", [5.0, 2.0, 9.0, 1.0])
+    network, batch = run.network(), run.model.batch(sample)
+    assert batch.size == 1 and batch.sample(0).steps == sample.steps
+    assert predict(network, batch).outputs["median"].shape == (1, 4)
+    assert evaluate(network, batch.sample(0)).samples == 1
+    assert losses(network, batch.sample(0)).keys() == losses(network, batch).keys()
+    with pytest.raises(ValueError, match="a batch .* or a sample .* is expected, not .5.0, 2.0."):
+        predict(network, [5.0, 2.0])

@@ -24,6 +24,16 @@ class Sample(NamedTuple):
     def steps(self) -> int:
         return len(next(iter(self.hints.values())))
 
+    def batch(self) -> Batch:
+        """A batch of this sample alone."""
+        return Batch(
+            self.task,
+            {name: x[None] for name, x in self.inputs.items()},
+            {name: x[:, None] for name, x in self.hints.items()},
+            {name: x[None] for name, x in self.outputs.items()},
+            np.array([self.steps], np.int32),
+        )
+
     @property
     def nodes(self) -> int:
         return len(self.inputs["pos"])
@@ -85,3 +95,14 @@ class Batch(NamedTuple):
             {name: x[block] for name, x in self.outputs.items()},
             lengths,
         )
+
+
+def as_batch(samples: Batch | Sample) -> Batch:
+    """A batch as it is, a sample as a batch of one; anything else is refused."""
+    if isinstance(samples, Sample):
+        return samples.batch()
+    if not isinstance(samples, Batch):
+        raise ValueError(
+            f"a batch (of rnar.clrs.sample, official or Stream) or a sample (of trace) is expected, not {samples!r:.80}"
+        )
+    return samples

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from rnar.clrs.batch import Batch
+from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.engine.episode import Episode
 from rnar.engine.losses import Counts, judge, total_loss
 from rnar.engine.samples import Part, load
@@ -27,14 +27,14 @@ class Prediction(NamedTuple):
 
 
 def predict(
-    reasoner: Reasoner, batch: Batch, hints: bool = False, through_padding: bool = False, seed: int = 0
+    reasoner: Reasoner, batch: Batch | Sample, hints: bool = False, through_padding: bool = False, seed: int = 0
 ) -> Prediction:
     """The outputs, and the hints if asked for. No truth is used but the first hint and the lengths.
 
     `through_padding`: go on predicting hints to the end of the batch, where samples have ended long since. `seed` is
     for aggregators that draw.
     """
-    samples = load(reasoner, batch)
+    samples = load(reasoner, as_batch(batch))
     run = unroll(Episode(reasoner, samples, seed), keep_hints=hints)
     steps = run.hints
     if through_padding:
@@ -54,15 +54,15 @@ def _padded(steps: list[Tensor], back: Tensor) -> Tensor:
     return full[:, back]
 
 
-def losses(reasoner: Reasoner, batch: Batch, seed: int = 0) -> dict[str, Judged]:
+def losses(reasoner: Reasoner, batch: Batch | Sample, seed: int = 0) -> dict[str, Judged]:
     """The loss of each output and hint, before it is averaged. `seed` decides all that is drawn."""
-    samples = load(reasoner, batch)
+    samples = load(reasoner, as_batch(batch))
     return judge(reasoner, samples, unroll(Episode(reasoner, samples, seed), keep_hints=True))
 
 
 def backward(
     reasoner: Reasoner,
-    batch: Batch,
+    batch: Batch | Sample,
     seed: int = 0,
     of: Counts | None = None,
     part: Part | None = None,
@@ -78,7 +78,7 @@ def backward(
         part: Which samples of that one it has.
         memory: How many bytes may be spent on not computing steps twice.
     """
-    samples = load(reasoner, batch, part)
+    samples = load(reasoner, as_batch(batch), part)
     judged: dict[str, Judged] = {}
 
     def loss(run: Unrolled) -> Tensor:

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.clrs.batch import Batch
+from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Feature
 from rnar.engine.episode import Episode
 from rnar.engine.hands import Tell
@@ -52,7 +52,7 @@ class Piece(NamedTuple):
 
 def evaluate(
     network: Reasoner | Workers,
-    batch: Batch,
+    batch: Batch | Sample,
     seed: int = 0,
     hints: bool = False,
     progress: Progress | None = None,
@@ -63,7 +63,7 @@ def evaluate(
 
     Args:
         network: A network, or the workers that run it.
-        batch: Samples of one of its tasks.
+        batch: Samples of one of its tasks, or one sample.
         seed: For aggregators that draw.
         hints: Score the hints too, at each step.
         progress: Told which share of the work has been done since it was last told, often, and from any thread.
@@ -71,7 +71,7 @@ def evaluate(
             large sets take far less memory, for each piece is seen by itself.
         budget: How many bytes the tensors of all cores may take, about.
     """
-    workers = network if isinstance(network, Workers) else Workers(network)
+    workers, batch = network if isinstance(network, Workers) else Workers(network), as_batch(batch)
     feeding = workers.reasoner.feeding
     needed = hints or feeding.source == "truth"
     at_once = samples_at_once(workers.reasoner, batch, needed, budget // workers.threads)

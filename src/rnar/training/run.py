@@ -48,7 +48,7 @@ class Run:
 
     def network(self, device: str | torch.device = "cpu", which: Which = "best") -> Reasoner:
         """A network of this run: the best, by validation or, when the run is finished, the selected one that was
-        tested; or the last; or the average of the weights."""
+        tested; or the last; or the average of the weights. It is ready to be used: in evaluation mode."""
         path = self.path / (BEST if which == "best" else STATE)
         if not path.is_file():
             raise ValueError(f"{self.path} has no {path.name}: no network of this run has been validated yet")
@@ -60,7 +60,7 @@ class Run:
         settings = self.settings
         reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
         load_weights(reasoner, weights, path)
-        return reasoner.to(device)
+        return reasoner.to(device).eval()
 
 
 def read_config(path: Path) -> dict[str, Any]:

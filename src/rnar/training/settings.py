@@ -116,6 +116,7 @@ class Settings(OfAModel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", (self.tasks,) if isinstance(self.tasks, str) else tuple(self.tasks))
+        object.__setattr__(self, "folder", None if self.folder is None else Path(self.folder))
         object.__setattr__(self, "sizes", None if self.sizes is None else tuple(self.sizes))
         object.__setattr__(self, "without", (self.without,) if isinstance(self.without, str) else tuple(self.without))
 
