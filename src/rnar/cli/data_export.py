@@ -11,7 +11,7 @@ from rich.console import Console
 import rnar.clrs
 from rnar.cli.distribution import Distribution
 from rnar.cli.flags import flag
-from rnar.cli.progress import bar
+from rnar.cli.output import bar
 from rnar.clrs import Batch, Split, find, official
 from rnar.clrs.npz import Layout, arrays_of, write
 from rnar.common.files import appearing, free

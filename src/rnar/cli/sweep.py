@@ -12,7 +12,7 @@ import tyro
 from rich.console import Console
 
 from rnar.cli.flags import flag, flags_of
-from rnar.cli.progress import bar
+from rnar.cli.output import bar
 from rnar.sweep import display, presets
 from rnar.sweep.choosing import models_of, seeds_of, tasks_of
 from rnar.sweep.conduct import Engine, conduct
