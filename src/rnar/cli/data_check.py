@@ -1,4 +1,4 @@
-"""`rnar data check`: are the official sets, regenerated here, those of dm-clrs?"""
+"""`rnar data check`: whether the official sets, regenerated here, are those of dm-clrs."""
 
 from __future__ import annotations
 

@@ -127,13 +127,9 @@ def _parse(name: str, arguments: list[str]) -> Callable[[], int | None]:
 
 def _first_words(box: str) -> str:
     """What tyro's box of an error says first, in one line: its public interface does not tell the message."""
-    words = []
-    for line in box.splitlines()[1:]:  # below the upper border
-        inside = line.strip().strip("│╰╯")
-        if not inside.strip(" ─"):
-            break
-        if not inside.startswith(" " * 9):  # help texts are indented
-            words.append(inside.strip())
+    said = box.partition("\n")[2].lstrip("-| \n")  # below the border, which is ASCII in some terminals
+    lines = [line.strip("│╰╯|") for line in re.split(r"\n\W+\n", said)[0].splitlines()]
+    words = [line.strip() for line in lines if not line.startswith(" " * 9)]  # help texts are indented
     return " ".join(words).rstrip(".").replace("{None}|", "") or "the arguments make no sense"
 
 

@@ -16,11 +16,10 @@ from rnar.clrs.choosing import matching
 from rnar.common.files import free
 from rnar.evaluation.sets import problem_sets
 from rnar.report.folders import gather
-from rnar.report.formats import FORMATS, terminal
+from rnar.report.formats import FORMATS, markdown, terminal
 from rnar.report.groups import grouped
 from rnar.report.listing import listing
 from rnar.report.page import Page
-from rnar.report.readme import fill
 from rnar.report.rows import Row
 from rnar.report.store import export as export_rows
 from rnar.report.tables import paper_table
@@ -88,7 +87,7 @@ def report(
         counts = f"{done.added} added, {done.replaced} replaced, {done.kept} kept"
         console.print(f"{done.path}: rows {counts}", soft_wrap=True)
     if readme is not None:
-        changed = fill(readme, FORMATS["markdown"](listing(groups)))
+        changed = markdown.fill(readme, markdown.render(listing(groups)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
     if figure is None:
         if table is not None or (export is None and readme is None) or target is not None:

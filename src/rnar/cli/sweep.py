@@ -28,7 +28,7 @@ from rnar.training.settings import asked
 from rnar.training.watch import TensorBoard
 
 OWN = Preset("", Part("", "rnar"), seeds="0-4")
-"""without a preset"""
+"""what is run where no preset is named"""
 APART = ("tasks", "model", "seed", "folder", "memory")
 """settings that differ from run to run, or have flags of their own"""
 

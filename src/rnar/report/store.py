@@ -51,7 +51,7 @@ def export(rows: Iterable[Row], folder: Path) -> Merged:
 
 
 def as_text(row: Row) -> dict[str, str]:
-    """As the CSV has it: nothing is empty, bool is yes or no."""
+    """A row as the CSV has it: None is empty, a bool is yes or no."""
     return {name: _written(getattr(row, name)) for name in COLUMNS}
 
 
@@ -110,7 +110,7 @@ def _read(path: Path) -> list[dict[str, str]]:
 
 
 def _value(name: str, text: str) -> Any:
-    """Of the type that the column has."""
+    """A cell as a value of the column's type."""
     kinds = get_args(TYPES[name]) if isinstance(TYPES[name], UnionType) else (TYPES[name],)
     if text == "" and type(None) in kinds:
         return None

@@ -134,12 +134,13 @@ def hints_along_steps(line: Line) -> Panel:
         names = [name for name, tally in first.evaluation.hints.items() if not tally.measure.is_error]
         for k, name in enumerate(names):
             each = 100 * np.array([outcome.evaluation.hints[name].each for outcome in line.outcomes])  # [seeds, T]
-            style = dict(color=COLOURS[k % len(COLOURS)], linestyle=DASHES[k // len(COLOURS) % len(DASHES)])
+            colour, dash = COLOURS[k % len(COLOURS)], DASHES[k // len(COLOURS) % len(DASHES)]
             marker = MARKERS[k % len(MARKERS)] if each.shape[1] <= FEW else None
             steps = np.arange(1, each.shape[1] + 1)
-            axes.plot(steps, each.mean(0), marker=marker, label=name, linewidth=1.3, markersize=4, **style)
+            looks: dict[str, Any] = dict(color=colour, linestyle=dash, linewidth=1.3, marker=marker, markersize=4)
+            axes.plot(steps, each.mean(0), label=name, **looks)
             if len(each) > 1:
-                axes.fill_between(steps, each.min(0), each.max(0), color=style["color"], alpha=0.15, linewidth=0)
+                axes.fill_between(steps, each.min(0), each.max(0), color=colour, alpha=0.15, linewidth=0)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         title = f"{first.problems.task}, n={first.problems.n}\n{line.label}"
         finish(axes, title, "step", "accuracy or F1 of hints (%)", LIMITS, font=9)

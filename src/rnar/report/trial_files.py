@@ -41,7 +41,7 @@ def plain(outcome: Outcome) -> dict[str, Any]:
 
 
 def identity(outcome: Outcome) -> dict[str, Any]:
-    """Whose it is, and on what."""
+    """Which run was evaluated, and on which problems."""
     settings, problems = outcome.run.settings, outcome.problems
     return {
         "run": str(outcome.run.path),

@@ -37,7 +37,7 @@ class Trial(NamedTuple):
         return reasoner
 
     def __str__(self) -> str:
-        """In what it is unusual, in words."""
+        """What is unusual about it, in words."""
         said = {"last": "the last network", "average": "the average of the weights", "best": ""}[self.which]
         fed = {"truth": "true hints fed in", "nothing": "no hints fed in", "network": ""}[self.source]
         return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else ""]))
