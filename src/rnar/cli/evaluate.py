@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
+import torch
 import tyro
 from rich.console import Console
 from rich.table import Column, Table
@@ -73,18 +74,31 @@ def evaluate(
     found = runs_in(runs, skipped=tell)
     sets = {run.path: sets_of(run, n, samples) for run in found}
     note_of_one_size(sets.values(), n)
-    outcomes: list[Outcome] = []
-    with bar(console) as progress:
-        work = progress.add_task("", total=sum(map(len, sets.values())))
-        for run in found:
-            progress.update(work, description=name_of(run))
-            advance = lambda share: progress.advance(work, share)  # noqa: E731
-            outcomes += evaluated(run, sets[run.path], hints, place, threads, advance, trial)
+    outcomes = tried([(run, sets[run.path]) for run in found], console, hints, place, threads, trial)
     for target, make in files.items():  # before anything is printed: who reads that may go away
         write(target, make(outcomes))
     console.print(table(outcomes))
     for outcome in outcomes if hints else ():
         console.print(hint_table(outcome))
+
+
+def tried(
+    runs: Sequence[tuple[Run, list[ProblemSet]]],
+    console: Console,
+    hints: bool,
+    device: torch.device,
+    threads: int | None,
+    trial: Trial = Trial(),  # noqa: B008 (it cannot change)
+) -> list[Outcome]:
+    """Evaluate runs, each on its own sets of problems, below a bar."""
+    outcomes: list[Outcome] = []
+    with bar(console) as progress:
+        work = progress.add_task("", total=sum(len(sets) for _, sets in runs))
+        for run, sets in runs:
+            progress.update(work, description=name_of(run))
+            advance = lambda share: progress.advance(work, share)  # noqa: E731
+            outcomes += evaluated(run, sets, hints, device, threads, advance, trial)
+    return outcomes
 
 
 def writers(
@@ -124,18 +138,17 @@ def table(outcomes: Sequence[Outcome]) -> Table:
         page.add_row(Text(task, "bold"))
         for outcome in outcomes:
             if outcome.problems.task == task:
-                for cells in rows(outcome):
-                    page.add_row(*cells)
+                add_rows(page, outcome)
     return page
 
 
-def rows(outcome: Outcome) -> Iterator[Sequence[str | Text]]:
+def add_rows(page: Table, outcome: Outcome) -> None:
     settings, problems, evaluation = outcome.run.settings, outcome.problems, outcome.evaluation
     interval = " to ".join(map(percent, outcome.interval))
     known = [f"  {settings.name}", str(settings.seed), str(problems.n), str(problems.samples)]
-    yield [*known, Text(percent(evaluation.score), "bold"), interval, percent(evaluation.exact)]
+    page.add_row(*known, Text(percent(evaluation.score), "bold"), interval, percent(evaluation.exact))
     for name, score in evaluation.outputs.items() if len(evaluation.outputs) > 1 else ():
-        yield [Text(f"    {name}", "dim"), "", "", "", Text(percent(score), "dim")]
+        page.add_row(Text(f"    {name}", "dim"), "", "", "", Text(percent(score), "dim"))
 
 
 def caption(outcomes: Sequence[Outcome]) -> Text:

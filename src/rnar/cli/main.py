@@ -14,7 +14,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any, NamedTuple
 
 from rnar.common.names import nearest
@@ -120,7 +120,10 @@ def _parse(name: str, arguments: list[str]) -> Callable[[], int | None]:
             raise ValueError(f"{_first_words(box.getvalue())}; see rnar {name} --help") from None
         raise
     if unknown:
-        flags = set(re.findall(r"--[a-z][a-z-]*", tyro.extras.get_parser(later).format_help()))
+        page = io.StringIO()
+        with redirect_stdout(page), suppress(SystemExit):
+            tyro.cli(later, args=["--help"])
+        flags = set(re.findall(r"--[a-z][a-z-]*", page.getvalue()))
         raise ValueError(f"rnar {name} does not know {unknown[0]!r}{nearest(unknown[0], flags)}; see its --help")
     return call
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import tyro
 from rich.console import Console
 
 from rnar.cli.flags import flag
-from rnar.cli.output import IMAGES, bar, check_threads, image_format, tell, write
+from rnar.cli.output import IMAGES, check_threads, image_format, tell, write
 from rnar.clrs.choosing import matching
 from rnar.common.files import free
 from rnar.evaluation.sets import problem_sets
@@ -25,9 +25,6 @@ from rnar.report.store import export as export_rows
 from rnar.report.tables import paper_table
 from rnar.training.environment import chosen_device
 from rnar.training.settings import Device
-
-if TYPE_CHECKING:
-    from rnar.report.trials import Outcome
 
 RUNS = Path("runs")
 WIDE = 240  # columns, of a table that goes into a file
@@ -100,11 +97,16 @@ def report(
 
         drawn = figures.curves(groups, image) if figure == "curves" else figures.timing(groups, bench, image)
     else:
+        from rnar.cli.evaluate import tried
         from rnar.report import trial_figures
+        from rnar.report.trials import with_networks
 
-        usual = OFFICIAL if figure == "hints" else SIZES
-        outcomes = _tried(rows, n or usual, samples, figure == "hints", device, threads, console)
-        drawn = (trial_figures.hints if figure == "hints" else trial_figures.sizes)(outcomes, image)
+        usual, draw = {"sizes": (SIZES, trial_figures.sizes), "hints": (OFFICIAL, trial_figures.hints)}[figure]
+        work = [
+            (run, [problems for task in tasks for problems in problem_sets(task, n or usual, samples)])
+            for run, tasks in with_networks(rows, tell)
+        ]
+        drawn = draw(tried(work, console, figure == "hints", chosen_device(device), threads), image)
     write(target, drawn)
 
 
@@ -135,42 +137,23 @@ def _chosen(rows: list[Row], patterns: tuple[str, ...]) -> list[Row]:
 def _show(page: Page, format: Format, target: Path | None, console: Console) -> None:
     """On stdout, or into a file."""
     if format == "terminal" and target is None:
-        for part in terminal.parts(page, console.width):
-            console.print(part)
+        _print(page, console)
         return
     text = _plain(page) if format == "terminal" else FORMATS[format](page)
     if target is None:
         sys.stdout.write(text)
-        return
-    write(target, text.encode())
+    else:
+        write(target, text.encode())
+
+
+def _print(page: Page, console: Console) -> None:
+    for part in terminal.parts(page, console.width):
+        console.print(part)
 
 
 def _plain(page: Page) -> str:
-    """As a terminal of any width shows it, without colours."""
+    """As a wide terminal shows it, without colours."""
     console = Console(highlight=False, width=WIDE, color_system=None, force_terminal=False)
     with console.capture() as captured:
-        for part in terminal.parts(page, WIDE):
-            console.print(part)
+        _print(page, console)
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
-
-
-def _tried(
-    rows: list[Row],
-    sizes: tuple[int, ...],
-    samples: int | None,
-    hints: bool,
-    device: Device,
-    threads: int | None,
-    console: Console,
-) -> list[Outcome]:
-    """How the best networks of runs do on those of their tasks that are in the rows."""
-    from rnar.report.trials import evaluated, with_networks
-
-    place, outcomes = chosen_device(device), []
-    with bar(console) as progress:
-        work = progress.add_task("", total=None)
-        for run, tasks in with_networks(rows, tell):
-            progress.update(work, description=str(run.path))
-            sets = [problems for task in tasks for problems in problem_sets(task, sizes, samples)]
-            outcomes += evaluated(run, sets, hints, place, threads, lambda share: progress.advance(work, share))
-    return outcomes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -45,8 +45,10 @@ def export(rows: Iterable[Row], folder: Path) -> Merged:
             old = lines[places[key]]
             lines[places[key]] = {**old, **new, "note": new["note"] or old.get("note", "")}
             replaced += 1
+    lines.sort(key=_order)
+    columns = dict.fromkeys([*COLUMNS, *(name for line in lines for name in line)])  # those that somebody added: last
     with appearing(path) as file:
-        file.write(_text(sorted(lines, key=_order)).encode())
+        file.write(as_table(columns, lines))
     return Merged(path, added, replaced, before - replaced)
 
 
@@ -70,14 +72,13 @@ def _order(line: dict[str, str]) -> tuple[str, str, str, int, str]:
     return line["task"], line["model"], line["settings"], int(seed) if seed.isdecimal() else 0, line["planned"]
 
 
-def _text(lines: list[dict[str, str]]) -> str:
-    """Columns that somebody added come last."""
+def as_table(columns: Iterable[str], lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """The content of a CSV file."""
     text = io.StringIO()
-    names = dict.fromkeys([*COLUMNS, *(name for line in lines for name in line)])
-    writer = csv.DictWriter(text, list(names), restval="", lineterminator="\n")
+    writer = csv.DictWriter(text, list(columns), restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(lines)
-    return text.getvalue()
+    return text.getvalue().encode()
 
 
 def read_rows(path: Path, tell: Callable[[str], None]) -> list[Row]:
