@@ -14,8 +14,7 @@ import pytest
 from helpers.command import runner
 from helpers.reporting import made_up, write
 from helpers.training import small_test, tiny
-from rnar.report.figures import Curve
-from rnar.report.rates import rates
+from rnar.report.figures import Curve, rates
 from rnar.report.trial_figures import Line
 from rnar.training import loop, train
 

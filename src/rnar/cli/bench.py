@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import astuple, replace
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
 import torch
 import tyro
 from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from rnar.benchmark.measure import Setting, measure
 from rnar.benchmark.reference import counterpart, reference
 from rnar.benchmark.report import Report, Series, ratio
 from rnar.cli.flags import flag
-from rnar.cli.progress import bar
+from rnar.cli.output import bar, write
 from rnar.clrs import find as find_task
-from rnar.common.files import appearing, free
+from rnar.common.files import free
 from rnar.models import find as find_model
 from rnar.training.settings import Device
 
@@ -88,19 +88,20 @@ def bench(
             other = stack.enter_context(reference(against, chosen, task, setting.place.type, **setting.sizes))
         report = measure(setting, other, tell)
     if target is not None:
-        write(report, target)
+        write(target, dumps(report.as_json(), indent=2).encode() + b"\n")
     for part in page(report):
         console.print(part)
 
 
-def write(report: Report, target: Path) -> None:
-    with appearing(target) as file:
-        file.write(json.dumps(report.as_json(), indent=2).encode() + b"\n")
-
-
 def page(report: Report) -> Iterator[RenderableType]:
-    """All numbers that a reader wants."""
-    yield Text(about(report), "bold")
+    """The measurements in a table and in sentences."""
+    sizes = report.sizes
+    yield Text(
+        f"{report.task}, {report.model} {'with' if report.reversal else 'without'} hint reversal, "
+        f"{report.nodes} nodes, batch {sizes['batch']}, size {sizes['size']}, {report.parameters:,} parameters, "
+        f"{report.device}, {sizes['threads']} thread{'s' * (sizes['threads'] > 1)}",
+        "bold",
+    )
     yield table(report)
     step, outside, theirs = report.training.median, report.outside, report.dm_clrs
     yield (
@@ -109,53 +110,33 @@ def page(report: Report) -> Iterator[RenderableType]:
         f"{outside.data / step:.1%}, in the background."
     )
     yield f"Matrix products alone reach {report.machine / 1e9:.0f} GFLOP/s on this machine."
-    yield f"Peak memory {gigabytes(report.peak_memory)}" + (
-        f", dm-clrs {gigabytes(theirs.peak_memory)}." if theirs else "."
-    )
-    if theirs:
+    memory = f"Peak memory {report.peak_memory / 1e9:.2f} GB"
+    if not theirs:
+        yield f"{memory}."
+    else:
+        yield f"{memory}, dm-clrs {theirs.peak_memory / 1e9:.2f} GB."
         versions = ", ".join(f"{name} {number}" for name, number in theirs.facts["versions"].items())
         yield f"By turns with dm-clrs on {theirs.facts['device']} ({versions}), both without hint reversal."
 
 
-def about(report: Report) -> str:
-    """The setting in a line."""
-    sizes = report.sizes
-    return (
-        f"{report.task}, {report.model} {'with' if report.reversal else 'without'} hint reversal, "
-        f"{report.nodes} nodes, batch {sizes['batch']}, size {sizes['size']}, {report.parameters:,} parameters, "
-        f"{report.device}, {sizes['threads']} thread{'s' * (sizes['threads'] > 1)}"
-    )
-
-
 def table(report: Report) -> Table:
     """A line for each kind of step; with dm-clrs two more, theirs and the ratio."""
-    columns = ("step", "median", "lowest", "highest", "sample-steps/s", "GFLOP/s", "of machine")
-    found = Table(*columns, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for column in found.columns[1:]:
-        column.justify = "right"
+    numbers = ("median", "lowest", "highest", "sample-steps/s", "GFLOP/s", "of machine")
+    columns = [Column(name, justify="right") for name in numbers]
+    found = Table("step", *columns, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for name in ("training", "evaluation"):
         ours: Series = getattr(report, name)
-        found.add_row(name, *durations(ours), *speed(ours, report.machine))
+        flops = ours.flops_per_second or 0.0
+        found.add_row(name, *speed(ours), f"{flops / 1e9:.1f}", f"{flops / report.machine:.0%}")
         if report.dm_clrs:
             theirs: Series = getattr(report.dm_clrs, name)
-            found.add_row("  dm-clrs", *durations(theirs), f"{theirs.sample_steps_per_second:,.0f}")
+            found.add_row("  dm-clrs", *speed(theirs))
             found.add_row("  ratio", *(f"{times:.2f}" for times in astuple(ratio(theirs, ours))))
     return found
 
 
-def durations(series: Series) -> list[str]:
-    return [duration(seconds) for seconds in (series.median, *series.range)]
-
-
-def duration(seconds: float) -> str:
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.1f} ms"
-
-
-def speed(series: Series, machine: float) -> list[str]:
-    """Sample-steps and operations a second, and these as a share of what the machine can do."""
-    flops = series.flops_per_second or 0.0
-    return [f"{series.sample_steps_per_second:,.0f}", f"{flops / 1e9:.1f}", f"{flops / machine:.0%}"]
-
-
-def gigabytes(size: int) -> str:
-    return f"{size / 1e9:.2f} GB"
+def speed(series: Series) -> list[str]:
+    """How long a step takes, and how many sample-steps are done in a second."""
+    times = (series.median, *series.range)
+    durations = [f"{time:.2f} s" if time >= 1 else f"{1000 * time:.1f} ms" for time in times]
+    return [*durations, f"{series.sample_steps_per_second:,.0f}"]

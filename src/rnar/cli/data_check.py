@@ -1,4 +1,4 @@
-"""`rnar data check`: are the official sets, regenerated here, those of dm-clrs?"""
+"""`rnar data check`: whether the official sets, regenerated here, are those of dm-clrs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rnar.cli.flags import flag
-from rnar.cli.progress import bar
+from rnar.cli.output import bar
 from rnar.clrs import Split
 from rnar.clrs.choosing import matching
 from rnar.clrs.splits import differences, is_official, size_of

@@ -11,7 +11,7 @@ from rich.console import Console
 import rnar.clrs
 from rnar.cli.distribution import Distribution
 from rnar.cli.flags import flag
-from rnar.cli.progress import bar
+from rnar.cli.output import bar
 from rnar.clrs import Batch, Split, find, official
 from rnar.clrs.npz import Layout, arrays_of, write
 from rnar.common.files import appearing, free
@@ -50,8 +50,7 @@ def export(
     """
     find(task)
     target = free(out, replace=force)
-    own = {"n": n, "samples": samples, "seed": seed, **distribution.given()}
-    batch = chosen(task, split, {name: value for name, value in own.items() if value is not None})
+    batch = chosen(task, split, distribution.given(n=n, samples=samples, seed=seed))
     arrays = arrays_of(batch, layout)
     with bar(Console()) as progress, appearing(target) as file:
         work = progress.add_task(f"writing {out.name}", total=sum(array.bytes for array in arrays))

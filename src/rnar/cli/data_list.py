@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import tyro
@@ -37,12 +36,10 @@ def list_tasks(pattern: Annotated[str, tyro.conf.arg(metavar="PATTERN")] = "*", 
 def wide(algorithms: list[Algorithm]) -> Table:
     """A row for each task."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 1, 0), expand=True)
-    for name in ("task", "chapter"):
-        table.add_column(name, no_wrap=True)
-    for size in (16, 64):
-        table.add_column(f"n={size}", justify="right", no_wrap=True)
-    for name in ("inputs", "hints", "outputs"):
-        table.add_column(name, ratio={"inputs": 3, "hints": 4, "outputs": 2}[name])
+    for name in ("task", "chapter", "n=16", "n=64"):
+        table.add_column(name, no_wrap=True, justify="right" if name.startswith("n=") else "left")
+    for name, ratio in (("inputs", 3), ("hints", 4), ("outputs", 2)):
+        table.add_column(name, ratio=ratio)
     for algorithm in algorithms:
         stages = (by_feature(stage) for stage in algorithm.spec)
         table.add_row(Text(algorithm.name, "bold"), algorithm.chapter, *_steps(algorithm), *stages)
@@ -50,18 +47,15 @@ def wide(algorithms: list[Algorithm]) -> Table:
 
 
 def narrow(algorithms: list[Algorithm]) -> Group:
-    """The same in blocks: what would be the last columns has the lines below a task's name."""
-    return Group(_line("task", "chapter", ("n=16", "n=64")), *_blocks(algorithms), "")
-
-
-def _blocks(algorithms: list[Algorithm]) -> Iterator[RenderableType]:
+    """The same in blocks: a task's features stand below its name."""
+    parts: list[RenderableType] = [_line("task", "chapter", ("n=16", "n=64"))]
     for algorithm in algorithms:
-        yield ""
-        yield _line(algorithm.name, algorithm.chapter, _steps(algorithm))
         features = Table.grid(padding=(0, 2, 0, 0))
         for title, stage in zip(("in", "hints", "out"), algorithm.spec, strict=True):
             features.add_row(Text(title, "dim"), by_feature(stage))
-        yield Padding(features, (0, 0, 0, 2))
+        line = _line(algorithm.name, algorithm.chapter, _steps(algorithm))
+        parts += ["", line, Padding(features, (0, 0, 0, 2))]
+    return Group(*parts, "")
 
 
 def _line(task: str, chapter: str, steps: tuple[str, str]) -> Text:

@@ -43,8 +43,7 @@ def show(
     if steps < 1:
         raise ValueError(f"--steps must be at least 1, not {steps}")
     find(task)
-    drawing = {"n": n, "seed": seed, "sample": sample, **distribution.given()}
-    given = {name: value for name, value in drawing.items() if value is not None}
+    given = distribution.given(n=n, seed=seed, sample=sample)
     if input is None:
         run, origin = drawn(task, **given)
     elif given:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from rnar.cli.flags import flag
@@ -36,14 +36,11 @@ class Distribution:
     center: Annotated[str | None, flag("X,Y")] = None
     """Convex hulls: the middle of that disk."""
 
-    def given(self) -> dict[str, Any]:
-        """Those that were given, as `rnar.clrs.sample` takes them."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: several(name, value, int if name == "needle" else float) if isinstance(value, str) else value
-            for name, value in values.items()
-            if value is not None
-        }
+    def given(self, **others: Any) -> dict[str, Any]:
+        """Those of the options, and of others, that were given, as `rnar.clrs.sample` takes them."""
+        found = {name: value for name, value in {**others, **asdict(self)}.items() if value is not None}
+        texts = {name: value for name, value in found.items() if isinstance(value, str)}
+        return found | {name: several(name, text, int if name == "needle" else float) for name, text in texts.items()}
 
 
 def several(name: str, text: str, kind: Callable[[str], Any]) -> Any:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
+import torch
 import tyro
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from rnar.cli.flags import flag
-from rnar.cli.images import image_format
-from rnar.cli.progress import bar
+from rnar.cli.output import bar, check_threads, image_format, tell, write
 from rnar.clrs import find
-from rnar.common.files import appearing, free
+from rnar.common.files import free
 from rnar.evaluation.sets import ProblemSet, problem_sets
 from rnar.nn.reasoner import HintSource
 from rnar.report.trial_figures import figure as drawn
@@ -69,38 +68,48 @@ def evaluate(
     console = Console(highlight=False)
     if not runs:
         raise ValueError("which runs? name the folder of one, or one above several, as in rnar evaluate runs")
-    if threads is not None and threads < 1:
-        raise ValueError(f"--threads {threads}: at least one thread is needed")
+    check_threads(threads)
     place, trial = chosen_device(device), Trial(network, True if hard_hints else None, hints_from)
     files = writers(csv, json, figure, force)
-    found = runs_in(runs, skipped=lambda reason: print(f"rnar: {reason}", file=sys.stderr))
+    found = runs_in(runs, skipped=tell)
     sets = {run.path: sets_of(run, n, samples) for run in found}
     note_of_one_size(sets.values(), n)
-    outcomes: list[Outcome] = []
-    with bar(console) as progress:
-        work = progress.add_task("", total=sum(map(len, sets.values())))
-        for run in found:
-            progress.update(work, description=name_of(run))
-            advance = lambda share: progress.advance(work, share)  # noqa: E731
-            outcomes += evaluated(run, sets[run.path], hints, place, threads, advance, trial)
+    outcomes = tried([(run, sets[run.path]) for run in found], console, hints, place, threads, trial)
     for target, make in files.items():  # before anything is printed: who reads that may go away
-        with appearing(target) as file:
-            file.write(make(outcomes))
+        write(target, make(outcomes))
     console.print(table(outcomes))
     for outcome in outcomes if hints else ():
         console.print(hint_table(outcome))
+
+
+def tried(
+    runs: Sequence[tuple[Run, list[ProblemSet]]],
+    console: Console,
+    hints: bool,
+    device: torch.device,
+    threads: int | None,
+    trial: Trial = Trial(),  # noqa: B008 (it cannot change)
+) -> list[Outcome]:
+    """Evaluate runs, each on its own sets of problems, below a bar."""
+    outcomes: list[Outcome] = []
+    with bar(console) as progress:
+        work = progress.add_task("", total=sum(len(sets) for _, sets in runs))
+        for run, sets in runs:
+            progress.update(work, description=name_of(run))
+            advance = lambda share: progress.advance(work, share)  # noqa: E731
+            outcomes += evaluated(run, sets, hints, device, threads, advance, trial)
+    return outcomes
 
 
 def writers(
     csv: Path | None, json: Path | None, figure: Path | None, force: bool
 ) -> dict[Path, Callable[[Sequence[Outcome]], bytes]]:
     """What makes the content of each file that is wanted. All that can be wrong with them is raised now."""
-    wanted = [(path, make) for path, make in ((csv, as_csv), (json, as_json)) if path is not None]
-    if figure is not None:
-        format = image_format("--figure", figure)
-        wanted.append((figure, lambda outcomes: drawn(outcomes, format)))
+    format = image_format("--figure", figure) if figure else ""
     found = {}
-    for path, make in wanted:
+    for path, make in ((csv, as_csv), (json, as_json), (figure, lambda outcomes: drawn(outcomes, format))):
+        if path is None:
+            continue
         target = free(path, replace=force)
         if target in found:
             raise ValueError(f"{path} cannot be two files at once; give --csv, --json and --figure different names")
@@ -118,31 +127,28 @@ def note_of_one_size(sets: Iterable[list[ProblemSet]], sizes: tuple[int, ...]) -
     """Say which tasks --n means nothing for."""
     for task in dict.fromkeys(problems.task for some in sets for problems in some):
         if sizes and (size := find(task).problem.only_size):
-            print(f"rnar: {task} always has {size} nodes: it is tried once, whatever --n says", file=sys.stderr)
+            tell(f"{task} always has {size} nodes: it is tried once, whatever --n says")
 
 
 def table(outcomes: Sequence[Outcome]) -> Table:
     """A line for each run, task and size; below it one for each output, if there are several."""
-    page = Table(box=None, pad_edge=False, header_style="dim", caption_justify="left", caption=caption(outcomes))
-    page.add_column("model", no_wrap=True)
-    for title in ("seed", "n", "samples", "score", "95% interval", "exact"):
-        page.add_column(title, justify="right", no_wrap=True)
+    page = plain_table(["model"], ["seed", "n", "samples", "score", "95% interval", "exact"])
+    page.caption, page.caption_justify = caption(outcomes), "left"
     for task in dict.fromkeys(outcome.problems.task for outcome in outcomes):
         page.add_row(Text(task, "bold"))
         for outcome in outcomes:
             if outcome.problems.task == task:
-                for cells in rows(outcome):
-                    page.add_row(*cells)
+                add_rows(page, outcome)
     return page
 
 
-def rows(outcome: Outcome) -> Iterator[Sequence[str | Text]]:
+def add_rows(page: Table, outcome: Outcome) -> None:
     settings, problems, evaluation = outcome.run.settings, outcome.problems, outcome.evaluation
     interval = " to ".join(map(percent, outcome.interval))
     known = [f"  {settings.name}", str(settings.seed), str(problems.n), str(problems.samples)]
-    yield [*known, Text(percent(evaluation.score), "bold"), interval, percent(evaluation.exact)]
+    page.add_row(*known, Text(percent(evaluation.score), "bold"), interval, percent(evaluation.exact))
     for name, score in evaluation.outputs.items() if len(evaluation.outputs) > 1 else ():
-        yield [Text(f"    {name}", "dim"), "", "", "", Text(percent(score), "dim")]
+        page.add_row(Text(f"    {name}", "dim"), "", "", "", Text(percent(score), "dim"))
 
 
 def caption(outcomes: Sequence[Outcome]) -> Text:
@@ -155,6 +161,13 @@ def caption(outcomes: Sequence[Outcome]) -> Text:
     return Text(f"In percent. Problems: {'; '.join(said)}.{unusual}", "dim")
 
 
+def plain_table(words: list[str], numbers: list[str]) -> Table:
+    """A table without lines: columns of words on the left, and columns of numbers."""
+    left = [Column(name, no_wrap=name != "hint", overflow="fold") for name in words]
+    right = [Column(name, justify="right", no_wrap=True) for name in numbers]
+    return Table(*left, *right, box=None, pad_edge=False, header_style="dim")
+
+
 def percent(share: float) -> str:
     return "–" if math.isnan(share) else f"{100 * share:.2f}"
 
@@ -164,12 +177,9 @@ def hint_table(outcome: Outcome) -> Table:
     hints = outcome.evaluation.hints
     steps = max((len(tally.counts) for tally in hints.values()), default=0)
     moments = sorted({round(1 + k * (steps - 1) / (MOMENTS - 1)) for k in range(MOMENTS)}) if steps else []
-    title = f"hints of {outcome.problems.task}, n={outcome.problems.n}, {name_of(outcome.run)}"
-    page = Table(box=None, pad_edge=False, header_style="dim", title=title, title_justify="left")
-    page.add_column("hint", overflow="fold")
-    page.add_column("measure", no_wrap=True)
-    for heading in ("all steps", *(f"step {t}" for t in moments)):
-        page.add_column(heading, justify="right", no_wrap=True)
+    page = plain_table(["hint", "measure"], ["all steps", *(f"step {t}" for t in moments)])
+    page.title = f"hints of {outcome.problems.task}, n={outcome.problems.n}, {name_of(outcome.run)}"
+    page.title_justify = "left"
     for name, tally in hints.items():
         shown = error if tally.measure.is_error else percent
         page.add_row(Text(name), tally.measure.name, *map(shown, [tally.score, *(tally.each[t - 1] for t in moments)]))

@@ -10,6 +10,7 @@ import functools
 import importlib
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -100,7 +101,7 @@ def _overview(group: str) -> str:
 
 
 def _parse(name: str, arguments: list[str]) -> Callable[[], int | None]:
-    """A command's call with all its arguments. Parsing is done before it is called: an error there is another thing."""
+    """A command with its arguments, ready to be called: so errors of parsing and errors of the command stay apart."""
     import tyro
 
     module, attribute = COMMANDS[name].function.split(":")
@@ -119,32 +120,19 @@ def _parse(name: str, arguments: list[str]) -> Callable[[], int | None]:
             raise ValueError(f"{_first_words(box.getvalue())}; see rnar {name} --help") from None
         raise
     if unknown:
-        near = nearest(unknown[0], _flags(later))
-        raise ValueError(f"rnar {name} does not know {unknown[0]!r}{near}; see its --help")
+        page = io.StringIO()
+        with redirect_stdout(page), suppress(SystemExit):
+            tyro.cli(later, args=["--help"])
+        flags = set(re.findall(r"--[a-z][a-z-]*", page.getvalue()))
+        raise ValueError(f"rnar {name} does not know {unknown[0]!r}{nearest(unknown[0], flags)}; see its --help")
     return call
 
 
-def _flags(function: Callable[..., Any]) -> set[str]:
-    """The flags of a function, as its help has them."""
-    import re
-
-    import tyro
-
-    page = io.StringIO()
-    with redirect_stdout(page), suppress(SystemExit):
-        tyro.cli(function, args=["--help"])
-    return set(re.findall(r"--[a-z][a-z-]*", page.getvalue()))
-
-
 def _first_words(box: str) -> str:
-    """What tyro's box of an error says first, in one line."""
-    words = []
-    for line in box.splitlines()[1:]:  # below the upper border
-        inside = line.strip().strip("│╰╯")
-        if not inside.strip(" ─"):
-            break
-        if not inside.startswith(" " * 9):  # help texts are indented
-            words.append(inside.strip())
+    """What tyro's box of an error says first, in one line: its public interface does not tell the message."""
+    said = box.partition("\n")[2].lstrip("-| \n")  # below the border, which is ASCII in some terminals
+    lines = [line.strip("│╰╯|") for line in re.split(r"\n\W+\n", said)[0].splitlines()]
+    words = [line.strip() for line in lines if not line.startswith(" " * 9)]  # help texts are indented
     return " ".join(words).rstrip(".").replace("{None}|", "") or "the arguments make no sense"
 
 
@@ -154,7 +142,7 @@ def _complain(message: str, code: int = 2) -> int:
 
 
 def _give_up_stdout() -> None:
-    """Where nothing can be written any more, Python shall not try once again at its end."""
+    """Keep Python from writing to stdout again when it exits, if nothing can be written there any more."""
     try:
         if sys.stdout:
             sys.stdout.flush()

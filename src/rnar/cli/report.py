@@ -11,23 +11,24 @@ import tyro
 from rich.console import Console
 
 from rnar.cli.flags import flag
-from rnar.cli.images import IMAGES, image_format
-from rnar.cli.progress import bar
+from rnar.cli.output import IMAGES, check_threads, image_format, tell, write
 from rnar.clrs.choosing import matching
-from rnar.common.files import appearing, free
+from rnar.common.files import free
+from rnar.evaluation.sets import problem_sets
 from rnar.report.folders import gather
-from rnar.report.formats import FORMATS, terminal
-from rnar.report.groups import Groups, grouped
+from rnar.report.formats import FORMATS, markdown, terminal
+from rnar.report.groups import grouped
 from rnar.report.listing import listing
 from rnar.report.page import Page
-from rnar.report.readme import fill
 from rnar.report.rows import Row
 from rnar.report.store import export as export_rows
 from rnar.report.tables import paper_table
+from rnar.training.environment import chosen_device
 from rnar.training.settings import Device
 
 RUNS = Path("runs")
 WIDE = 240  # columns, of a table that goes into a file
+SIZES, OFFICIAL = (4, 8, 16, 32, 64), (64,)
 
 Table = Literal[1, 2, 3, 4]
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
@@ -69,17 +70,21 @@ def report(
         threads: The same: how many threads compute on a CPU.
         force: Replace the file of --out if it is there.
     """
-    _check_figure(figure, table, out)
-    _check_extras(figure, bench, n, samples, threads)
+    _check(figure, table, out)
+    if bench and figure != "timing":
+        raise ValueError("--bench is for --figure timing")
+    if (n or samples is not None or threads is not None) and figure not in ("sizes", "hints"):
+        raise ValueError("--n, --samples and --threads are for --figure sizes and --figure hints")
+    check_threads(threads)
     target = None if out is None else free(out, replace=force)
-    rows = _chosen(gather(runs or (RUNS,), _tell), tasks)
+    rows = _chosen(gather(runs or (RUNS,), tell), tasks)
     groups, console = grouped(rows), Console(highlight=False)
     if export is not None:
         done = export_rows(rows, export)
         counts = f"{done.added} added, {done.replaced} replaced, {done.kept} kept"
         console.print(f"{done.path}: rows {counts}", soft_wrap=True)
     if readme is not None:
-        changed = fill(readme, FORMATS["markdown"](listing(groups)))
+        changed = markdown.fill(readme, markdown.render(listing(groups)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
     if figure is None:
         if table is not None or (export is None and readme is None) or target is not None:
@@ -88,14 +93,24 @@ def report(
     assert target is not None
     image = image_format("--out", target)
     if figure in ("timing", "curves"):
-        content = _along(figure, groups, image, bench)
+        from rnar.report import figures
+
+        drawn = figures.curves(groups, image) if figure == "curves" else figures.timing(groups, bench, image)
     else:
-        content = _tried(figure, rows, image, n, samples, device, threads, console)
-    with appearing(target) as file:
-        file.write(content)
+        from rnar.cli.evaluate import tried
+        from rnar.report import trial_figures
+        from rnar.report.trials import with_networks
+
+        usual, draw = {"sizes": (SIZES, trial_figures.sizes), "hints": (OFFICIAL, trial_figures.hints)}[figure]
+        work = [
+            (run, [problems for task in tasks for problems in problem_sets(task, n or usual, samples)])
+            for run, tasks in with_networks(rows, tell)
+        ]
+        drawn = draw(tried(work, console, figure == "hints", chosen_device(device), threads), image)
+    write(target, drawn)
 
 
-def _check_figure(figure: Figure | None, table: Table | None, out: Path | None) -> None:
+def _check(figure: Figure | None, table: Table | None, out: Path | None) -> None:
     if figure is None:
         return
     if table is not None:
@@ -103,22 +118,6 @@ def _check_figure(figure: Figure | None, table: Table | None, out: Path | None) 
     if out is None:
         raise ValueError(f"--figure {figure} needs --out FILE, a .{', .'.join(IMAGES)}")
     image_format("--out", out)
-
-
-def _check_extras(
-    figure: Figure | None, bench: tuple[Path, ...], n: tuple[int, ...], samples: int | None, threads: int | None
-) -> None:
-    """Refuse flags that would mean nothing."""
-    if bench and figure != "timing":
-        raise ValueError("--bench is for --figure timing")
-    if (n or samples is not None or threads is not None) and figure not in ("sizes", "hints"):
-        raise ValueError("--n, --samples and --threads are for --figure sizes and --figure hints")
-    if threads is not None and threads < 1:
-        raise ValueError(f"--threads {threads}: at least one thread is needed")
-
-
-def _tell(reason: str) -> None:
-    print("rnar: " + " ".join(reason.splitlines()), file=sys.stderr)
 
 
 def _chosen(rows: list[Row], patterns: tuple[str, ...]) -> list[Row]:
@@ -138,52 +137,23 @@ def _chosen(rows: list[Row], patterns: tuple[str, ...]) -> list[Row]:
 def _show(page: Page, format: Format, target: Path | None, console: Console) -> None:
     """On stdout, or into a file."""
     if format == "terminal" and target is None:
-        for part in terminal.parts(page, console.width):
-            console.print(part)
+        _print(page, console)
         return
     text = _plain(page) if format == "terminal" else FORMATS[format](page)
     if target is None:
         sys.stdout.write(text)
-        return
-    with appearing(target) as file:
-        file.write(text.encode())
+    else:
+        write(target, text.encode())
+
+
+def _print(page: Page, console: Console) -> None:
+    for part in terminal.parts(page, console.width):
+        console.print(part)
 
 
 def _plain(page: Page) -> str:
-    """As a terminal of any width shows it, without colours."""
+    """As a wide terminal shows it, without colours."""
     console = Console(highlight=False, width=WIDE, color_system=None, force_terminal=False)
     with console.capture() as captured:
-        for part in terminal.parts(page, WIDE):
-            console.print(part)
+        _print(page, console)
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
-
-
-def _along(figure: Figure, groups: Groups, image: str, bench: tuple[Path, ...]) -> bytes:
-    """A figure of what runs did along their training steps."""
-    from rnar.report import figures
-    from rnar.report.rates import rates
-
-    return figures.curves(groups, image) if figure == "curves" else figures.timing(groups, rates(bench), image)
-
-
-def _tried(
-    figure: Figure,
-    rows: list[Row],
-    image: str,
-    n: tuple[int, ...],
-    samples: int | None,
-    device: Device,
-    threads: int | None,
-    console: Console,
-) -> bytes:
-    """A figure for which networks are tried."""
-    from rnar.report import networks
-    from rnar.training.environment import chosen_device
-
-    usual = networks.OFFICIAL if figure == "hints" else networks.SIZES
-    trial = networks.Trial(n or usual, samples, figure == "hints", chosen_device(device), threads)
-    with bar(console) as progress:
-        work = progress.add_task("", total=None)
-        advance = lambda name, share: progress.update(work, description=name, advance=share)  # noqa: E731
-        found = networks.outcomes(rows, trial, _tell, advance)
-    return networks.hints(found, image) if figure == "hints" else networks.sizes(found, image)

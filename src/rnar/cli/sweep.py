@@ -12,7 +12,7 @@ import tyro
 from rich.console import Console
 
 from rnar.cli.flags import flag, flags_of
-from rnar.cli.progress import bar
+from rnar.cli.output import bar
 from rnar.sweep import display, presets
 from rnar.sweep.choosing import models_of, seeds_of, tasks_of
 from rnar.sweep.conduct import Engine, conduct
@@ -28,7 +28,7 @@ from rnar.training.settings import asked
 from rnar.training.watch import TensorBoard
 
 OWN = Preset("", Part("", "rnar"), seeds="0-4")
-"""without a preset"""
+"""what is run where no preset is named"""
 APART = ("tasks", "model", "seed", "folder", "memory")
 """settings that differ from run to run, or have flags of their own"""
 

@@ -1,9 +1,12 @@
-"""What runs did along their steps: validation, and the time it took (Figure 1 of the paper). A panel for each task."""
+"""Figures of training: validation scores, and time (Figure 1 of the paper), along the steps. A panel for each task."""
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from statistics import mean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from rnar.report.canvas import canvas, saved
 from rnar.report.groups import Group, Groups, in_order
 from rnar.report.published import MODELS, TASKS
-from rnar.report.rates import Rate
-from rnar.report.rows import Row
-from rnar.report.trial_figures import COLOURS
 from rnar.training.run import METRICS, read_metrics
 
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""of Okabe and Ito (2008), which people with any vision tell apart; yellow is left out, for it is faint on white"""
+DASHES = ("-", "--", "-.")
+DOTS, NARROWEST = 150, 4.5
 COLUMNS, WIDTH, HEIGHT, LEGEND = 4, 3.1, 2.5, 0.5
 UNITS = (("s", 1, 0.0), ("min", 60, 600.0), ("h", 3600, 6 * 3600.0))  # with the seconds from which they are used
 
@@ -47,10 +50,11 @@ def curves(groups: Groups, format: str) -> bytes:
     return _drawn(panels, "validation score, n = 16 (%)", format, {}, (-3, 103))
 
 
-def timing(groups: Groups, rates: dict[tuple[str, str], Rate], format: str) -> bytes:
-    """The time that a number of steps has taken, validation included; and the rate of dm-clrs, if measured."""
+def timing(groups: Groups, measured: Iterable[Path], format: str) -> bytes:
+    """The time that steps have taken, validation included; and the pace of dm-clrs, if `rnar bench` measured it."""
+    pace = rates(measured)
     panels = _panels(groups, lambda line, task: line["seconds"])
-    missing = [task for task, _ in rates if task not in panels]
+    missing = [task for task, _ in pace if task not in panels]
     if missing:
         raise ValueError(f"dm-clrs was measured on {missing[0]}, of which there is no run to draw")
     longest = max(values.max() for some in panels.values() for curve in some for values in curve.values)
@@ -60,7 +64,7 @@ def timing(groups: Groups, rates: dict[tuple[str, str], Rate], format: str) -> b
         for task, some in panels.items()
     }
     lines: dict[str, list[tuple[str, str, float]]] = {}
-    for (task, model), rate in sorted(rates.items(), key=lambda item: in_order(*item[0])):
+    for (task, model), rate in sorted(pace.items(), key=lambda item: in_order(*item[0])):
         about = f"n = {', '.join(map(str, rate.sizes))}, {rate.threads} thread{'s' * (rate.threads > 1)}"
         name = MODELS.get(model, model)
         lines.setdefault(task, []).append((f"{name} in dm-clrs, training alone, {about}", name, rate.seconds / seconds))
@@ -71,7 +75,9 @@ def _panels(groups: Groups, value: Value) -> dict[str, list[Curve]]:
     found: dict[str, list[Curve]] = {}
     for (task, model), some in groups.items():
         for group in some:
-            curve = _curve(group, _label(model, group, group is some[0]), task, value)
+            name = MODELS.get(model, model)
+            different = [] if group is some[0] else [f"{group.planned} steps", group.unusual]
+            curve = _curve(group, ", ".join(filter(None, [name, *different])), task, value)
             if curve.steps:
                 found.setdefault(task, []).append(curve)
     if not found:
@@ -79,26 +85,16 @@ def _panels(groups: Groups, value: Value) -> dict[str, list[Curve]]:
     return found
 
 
-def _label(model: str, group: Group, first: bool) -> str:
-    """Other settings than those of a task's first runs are told."""
-    name = MODELS.get(model, model)
-    return name if first else ", ".join(filter(None, [name, f"{group.planned} steps", group.unusual]))
-
-
 def _curve(group: Group, label: str, task: str, value: Value) -> Curve:
     curve = Curve(label, [], [])
     for row in group.rows:
-        lines = read_metrics(_folder(row) / METRICS)
+        if row.path is None:
+            raise ValueError("a figure is drawn of run folders: a CSV has only what came out in the end")
+        lines = read_metrics(row.path / METRICS)
         if len(lines) > 1:
             curve.steps.append(np.array([line["step"] for line in lines]))
             curve.values.append(np.array([value(line, task) for line in lines], dtype=float))
     return curve
-
-
-def _folder(row: Row) -> Path:
-    if row.path is None:
-        raise ValueError("a figure is drawn of run folders: a CSV has only what came out in the end")
-    return row.path
 
 
 def _drawn(
@@ -106,7 +102,7 @@ def _drawn(
     y: str,
     format: str,
     straight: dict[str, list[tuple[str, str, float]]],
-    limits: tuple[float, float] | None = None,
+    limits: tuple[float, float | None] = (0, None),
 ) -> bytes:
     """All panels with one legend. `straight`: by task lines through the origin, as label, whose colour, and slope."""
     labels = list(dict.fromkeys(curve.label for some in panels.values() for curve in some))
@@ -114,44 +110,42 @@ def _drawn(
     page, grid = canvas(len(panels), COLUMNS, WIDTH, HEIGHT, LEGEND)
     for place, (axes, (task, some)) in enumerate(zip(grid, panels.items(), strict=False)):
         for curve in sorted(some, key=lambda curve: labels.index(curve.label)):
-            _draw(axes, curve, **_style(labels.index(curve.label)))
+            number = labels.index(curve.label)
+            _draw(axes, curve, COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)])
         for label, model, slope in straight.get(task, []):
             end = max(steps[-1] for curve in some for steps in curve.steps)
             colour = COLOURS[labels.index(model) % len(COLOURS)] if model in labels else "0.3"
             axes.plot([0, end], [0, slope * end], ":", color=colour, linewidth=1.8, label=label)
         seeds = ", ".join(dict.fromkeys(str(len(curve.steps)) for curve in some))
-        _finish(axes, f"{TASKS.get(task, task)}  (seeds: {seeds})", place, y, len(panels), limits)
+        axes.set_xlim(left=0)
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        axes.tick_params(labelsize=8)
+        x = "training steps" if place + COLUMNS >= len(panels) else ""
+        title = f"{TASKS.get(task, task)}  (seeds: {seeds})"
+        finish(axes, title, x, y if place % COLUMNS == 0 else "", limits, font=8)
     _legend(page, grid)
     return saved(page, format)
 
 
-def _style(place: int) -> dict[str, Any]:
-    return dict(color=COLOURS[place % len(COLOURS)], linestyle=("-", "--", "-.")[place % 3])
-
-
-def _draw(axes: Axes, curve: Curve, **style: Any) -> None:
-    """The mean over seeds, all between the lowest and the highest, and what single seeds did beyond the last."""
+def _draw(axes: Axes, curve: Curve, colour: str, dash: str) -> None:
+    """The mean over seeds, the band from the lowest to the highest, and single seeds where not all have come so far."""
     steps, values = curve.common()
     for own, value in zip(curve.steps, curve.values, strict=True):
         beyond = own >= steps[-1]
-        axes.plot(own[beyond], value[beyond], linewidth=0.7, alpha=0.8, **style)
+        axes.plot(own[beyond], value[beyond], linewidth=0.7, alpha=0.8, color=colour, linestyle=dash)
     if len(values) > 1:
-        axes.fill_between(steps, values.min(0), values.max(0), color=style["color"], alpha=0.2, linewidth=0)
-    axes.plot(steps, values.mean(0), linewidth=1.6, label=curve.label, **style)
+        axes.fill_between(steps, values.min(0), values.max(0), color=colour, alpha=0.2, linewidth=0)
+    axes.plot(steps, values.mean(0), linewidth=1.6, label=curve.label, color=colour, linestyle=dash)
 
 
-def _finish(axes: Axes, title: str, place: int, y: str, panels: int, limits: tuple[float, float] | None) -> None:
-    axes.set_title(title, fontsize=9)
-    axes.set_xlim(left=0)
-    axes.set_ylim(*(limits or (0, None)))
-    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes.tick_params(labelsize=8)
+def finish(axes: Axes, title: str, x: str, y: str, limits: tuple[float, float | None], font: int) -> None:
+    """What all panels have: a title, names of the axes, a grid."""
+    axes.set_title(title, fontsize=font + 1)
+    axes.set_ylim(*limits)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    if place % COLUMNS == 0:
-        axes.set_ylabel(y, fontsize=8)
-    if place + COLUMNS >= panels:
-        axes.set_xlabel("training steps", fontsize=8)
+    axes.set_xlabel(x, fontsize=font)
+    axes.set_ylabel(y, fontsize=font)
 
 
 def _legend(page: Figure, grid: Iterable[Axes]) -> None:
@@ -161,3 +155,59 @@ def _legend(page: Figure, grid: Iterable[Axes]) -> None:
             found.setdefault(label, handle)
     columns = 2 if len(found) == 4 else 3
     page.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
+
+
+class Rate(NamedTuple):
+    """A training step of dm-clrs, in the mean over some sizes of problems."""
+
+    seconds: float
+    sizes: tuple[int, ...]
+    threads: int
+
+
+def rates(paths: Iterable[Path]) -> dict[tuple[str, str], Rate]:
+    """By task and model, from files that `rnar bench --against ... --json FILE` wrote.
+
+    Of measurements at several sizes it is the mean, because training takes its sizes in turn.
+    """
+    found: dict[tuple[str, str], dict[int, tuple[float, int]]] = {}
+    for path in paths:
+        task, model, n, threads, seconds = _read(path)
+        if n in found.setdefault((task, model), {}):
+            raise ValueError(f"{path} measures {task} with {model} at n={n} once more; give each size once")
+        found[task, model][n] = seconds, threads
+    return {
+        key: Rate(mean(seconds for seconds, _ in sizes.values()), tuple(sorted(sizes)), next(iter(sizes.values()))[1])
+        for key, sizes in found.items()
+    }
+
+
+def _read(path: Path) -> tuple[str, str, int, int, float]:
+    try:
+        value = json.loads(path.read_bytes())
+        theirs, sizes = value["dm_clrs"], value["sizes"]
+        if theirs is not None:
+            known = value["task"], value["model"], int(sizes["n"]), int(sizes["threads"])
+            return *known, float(theirs["training"]["median"])
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{path} is not what `rnar bench --json` writes") from None
+    raise ValueError(f"{path} has no measurement of dm-clrs; `rnar bench` makes one with --against")
+
+
+def canvas(panels: int, columns: int, width: float, height: float, below: float = 0.0) -> tuple[Figure, list[Axes]]:
+    """A page, and as many panels of this size in inches; what is left of the last row stays empty, and room below."""
+    columns = min(columns, panels)
+    rows = -(-panels // columns)
+    size = max(width * columns, NARROWEST), height * rows + below
+    page = Figure(figsize=size, dpi=DOTS, layout="constrained")
+    grid = list(page.subplots(rows, columns, squeeze=False).flatten())
+    for axes in grid[panels:]:
+        axes.set_axis_off()
+    return page, grid[:panels]
+
+
+def saved(page: Figure, format: str) -> bytes:
+    """The same bytes from the same data."""
+    file = io.BytesIO()
+    page.savefig(file, format=format, metadata={"Date": None} if format == "svg" else None)
+    return file.getvalue()

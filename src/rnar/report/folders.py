@@ -37,7 +37,7 @@ def _rows_at(path: Path, tell: Tell) -> list[Row]:
 
 
 def readable_rows(folder: Path, tell: Tell) -> list[Row]:
-    """None, if a file of the run is damaged."""
+    """The rows of a run; none if one of its files is damaged."""
     try:
         return list(rows_of(folder))
     except (ValueError, OSError) as error:
@@ -48,17 +48,14 @@ def readable_rows(folder: Path, tell: Tell) -> list[Row]:
 
 
 def rows_of(folder: Path) -> Iterator[Row]:
-    """A row for each task. A run that was finished before it was taken further has those of its end then, too."""
+    """A row for each task. A run that was trained further after its end also has the rows of that end."""
     config, lines = read_config(folder), read_metrics(folder / METRICS)
     result = read_result(folder / RESULT)
     if result is None:
-        for path in sorted(folder.glob("result-*.json"), key=_number):
+        earlier = {int("".join(re.findall(r"\d", path.stem)) or 0): path for path in folder.glob("result-*.json")}
+        for _, path in sorted(earlier.items()):
             yield from _rows(folder, config, lines, read_result(path))
     yield from _rows(folder, config, lines, result)
-
-
-def _number(path: Path) -> int:
-    return int("".join(re.findall(r"\d", path.stem)) or 0)
 
 
 def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], result: Result | None) -> Iterator[Row]:
@@ -68,7 +65,8 @@ def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], res
     last = lines[-1] if lines else {}
     best_step = result.best_step if result else last.get("best_step")
     best = next((line for line in lines if line["step"] == best_step), {})
-    seconds, memory = (result.seconds, result.memory_mb) if result else (last.get("seconds"), last.get("memory_mb"))
+    seconds = result.seconds if result else last.get("seconds")
+    threads = environments[-1].get("threads")
     for task in settings["tasks"]:
         test = result.tests[task] if result else None
         validation = best.get("validations", {}).get(task)
@@ -89,10 +87,10 @@ def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], res
             test_low=_rounded(test.interval[0]) if test else None,
             test_high=_rounded(test.interval[1]) if test else None,
             minutes=None if seconds is None else round(seconds / 60, 2),
-            memory_mb=memory,
+            memory_mb=result.memory_mb if result else last.get("memory_mb"),
             parameters=result.parameters if result else None,
             device=_each(environments, "device"),
-            threads=_threads(environments[-1]),
+            threads=None if threads is None else threads * environments[-1].get("processes", 1),
             commit=_each(environments, "commit"),
             settings=settings_text(settings),
             test_last=_rounded(result.last[task].score) if result and result.last else None,
@@ -106,10 +104,5 @@ def _rounded(score: float | None) -> float | None:
 
 
 def _each(environments: list[dict[str, Any]], name: str) -> str:
-    """Of all the environments in which a run was, in their order."""
+    """A property of all environments in which a run was trained, in their order."""
     return " then ".join(dict.fromkeys(str(each[name]) for each in environments if each.get(name) is not None))
-
-
-def _threads(environment: dict[str, Any]) -> int | None:
-    threads = environment.get("threads")
-    return None if threads is None else threads * environment.get("processes", 1)

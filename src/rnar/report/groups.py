@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import mean, stdev
 
+from rnar.report.page import Cell, quiet
 from rnar.report.published import MODELS, TASKS
 from rnar.report.rows import Row, unusual
 
@@ -26,16 +27,29 @@ class Group:
         return [row for row in self.rows if row.test_n64 is None]
 
     @property
+    def _scores(self) -> list[float]:
+        return [100 * row.test_n64 for row in self.rows if row.test_n64 is not None]
+
+    @property
     def score(self) -> float | None:
         """The mean over seeds, in percent."""
-        scores = [100 * (row.test_n64 or 0.0) for row in self.finished]
-        return mean(scores) if scores else None
+        return mean(self._scores) if self._scores else None
 
     @property
     def error(self) -> float | None:
         """The standard error of that mean; of one seed there is none."""
-        scores = [100 * (row.test_n64 or 0.0) for row in self.finished]
-        return stdev(scores) / math.sqrt(len(scores)) if len(scores) > 1 else None
+        count = len(self._scores)
+        return stdev(self._scores) / math.sqrt(count) if count > 1 else None
+
+    @property
+    def spread(self) -> str:
+        """The standard error, as tables print it."""
+        return "" if self.error is None else f"{self.error:.2f}"
+
+    @property
+    def size(self) -> Cell:
+        """How many seeds, and how many steps each."""
+        return quiet(f"{len(self.finished)} × {self.planned}")
 
     @property
     def planned(self) -> int:
@@ -43,7 +57,7 @@ class Group:
 
     @property
     def unusual(self) -> str:
-        """What is not as usual in the settings, but for the steps."""
+        """Which settings are not as usual, in words; the steps are told elsewhere."""
         return unusual(self.rows[0])
 
 

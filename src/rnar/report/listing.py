@@ -7,18 +7,9 @@ from dataclasses import replace
 from statistics import mean
 
 from rnar.clrs.splits import is_official
+from rnar.report import published as paper
 from rnar.report.groups import Group, Groups
-from rnar.report.page import DASH, EMPTY, Cell, Page, difference, number
-from rnar.report.published import (
-    AVERAGE,
-    SUBSTITUTE,
-    TASKS,
-    in_the_paper,
-    mean_of_categories,
-    mean_of_tasks,
-    numbers,
-    published,
-)
+from rnar.report.page import DASH, EMPTY, Cell, Page, difference, mark_best, number, quiet
 from rnar.report.rows import Row
 
 HEAD = ["task", "model", "seeds ×\nsteps", "test\nn = 64", "paper\nn = 64", "test −\npaper", "valid.\nn = 16"]
@@ -41,9 +32,10 @@ def listing(groups: Groups) -> Page:
                 if group.score is not None:
                     rows.append(_finished(page, task, model, group))
                 rows += [_unfinished(page, row, group) for row in group.unfinished]
-        page.rows += _best(rows)
+        mark_best(rows, (TEST, PAPER))
+        page.rows += rows
     page.rule()
-    learned = [model for (task, model), some in groups.items() if task in TASKS and some[0].score is not None]
+    learned = [model for (task, model), some in groups.items() if task in paper.TASKS and some[0].score is not None]
     for model in dict.fromkeys(learned):
         if learned.count(model) > 1:  # of one task there is no average
             _averages(page, model, groups)
@@ -51,13 +43,12 @@ def listing(groups: Groups) -> Page:
 
 
 def _finished(page: Page, task: str, model: str, group: Group) -> list[Cell]:
-    theirs, rows = published(model, task), group.finished
-    spread = "" if group.error is None else f"{group.error:.2f}"
+    theirs, rows = paper.published(model, task), group.finished
     return [
-        Cell(TASKS.get(task, task)),
+        Cell(paper.TASKS.get(task, task)),
         Cell(model),
-        Cell(f"{len(rows)} × {group.planned}", tone="quiet"),
-        Cell(f"{group.score:.2f}", spread, marks=_marks(page, group, rows)),
+        group.size,
+        Cell(f"{group.score:.2f}", group.spread, marks=_marks(page, group, rows)),
         _paper(page, model, task),
         difference(group.score, theirs.mean if theirs else None),
         number(_mean(row.validation for row in rows)),
@@ -67,9 +58,9 @@ def _finished(page: Page, task: str, model: str, group: Group) -> list[Cell]:
 
 def _unfinished(page: Page, row: Row, group: Group) -> list[Cell]:
     return [
-        Cell(TASKS.get(row.task, row.task)),
+        Cell(paper.TASKS.get(row.task, row.task)),
         Cell(row.model),
-        Cell(f"{row.steps} of {row.planned}", tone="quiet"),
+        quiet(f"{row.steps} of {row.planned}"),
         replace(DASH, marks=_marks(page, group, [row], f"seed {row.seed} is not finished")),
         _paper(page, row.model, row.task),
         DASH,
@@ -84,7 +75,7 @@ def _marks(page: Page, group: Group, rows: list[Row], more: str = "") -> str:
 
 
 def _paper(page: Page, model: str, task: str) -> Cell:
-    theirs = published(model, task)
+    theirs = paper.published(model, task)
     return Cell(f"{theirs.mean:.2f}", theirs.spread, marks=page.notes.mark(theirs.note)) if theirs else DASH
 
 
@@ -102,30 +93,21 @@ def _mean(scores: Iterable[float | None]) -> float | None:
     return mean(known) if known else None
 
 
-def _best(rows: list[list[Cell]]) -> list[list[Cell]]:
-    """The same with the highest score of the task marked, ours or the paper's."""
-    scores = [float(row[k].text) for row in rows for k in (TEST, PAPER) if row[k].text != DASH.text]
-    for row in rows:
-        for k in (TEST, PAPER):
-            row[k] = replace(row[k], best=row[k].text != DASH.text and float(row[k].text) == max(scores))
-    return rows
-
-
 def _averages(page: Page, model: str, groups: Groups) -> None:
     """Over all 30 tasks, if all were run; made of the models of which the paper's average is made."""
-    models = {task: in_the_paper(model, task) for task in TASKS}
+    models = {task: paper.in_the_paper(model, task) for task in paper.TASKS}
     scores = {task: groups[task, behind][0].score for task, behind in models.items() if (task, behind) in groups}
     ours = {task: score for task, score in scores.items() if score is not None}
-    theirs = {task: found.mean for task, behind in models.items() if (found := published(behind, task))}
-    mixed = [TASKS[task] for task, behind in models.items() if behind != model]
-    note = page.notes.mark(f"{SUBSTITUTE} on {', '.join(mixed)}, as in the paper" if mixed else "")
-    printed = numbers().get((2, model, AVERAGE))
-    for title, average in (("Average, 30 tasks", mean_of_tasks), ("Average, 8 categories", mean_of_categories)):
-        own = average(ours) if len(ours) == len(TASKS) else None
-        paper = average(theirs) if len(theirs) == len(TASKS) else None
-        if printed and average is mean_of_tasks:
-            paper = printed.mean
-        done = Cell(f"{len(ours)} of {len(TASKS)}", tone="quiet")
-        page.add(
-            Cell(title), Cell(model, marks=note), done, number(own), number(paper), difference(own, paper), *[EMPTY] * 3
-        )
+    theirs = {task: found.mean for task, behind in models.items() if (found := paper.published(behind, task))}
+    mixed = [paper.TASKS[task] for task, behind in models.items() if behind != model]
+    note = page.notes.mark(f"{paper.SUBSTITUTE} on {', '.join(mixed)}, as in the paper" if mixed else "")
+    printed = paper.numbers().get((2, model, paper.AVERAGE))
+    averages = {"Average, 30 tasks": paper.mean_of_tasks, "Average, 8 categories": paper.mean_of_categories}
+    for title, average in averages.items():
+        own = average(ours) if len(ours) == len(paper.TASKS) else None
+        known = average(theirs) if len(theirs) == len(paper.TASKS) else None
+        if printed and average is paper.mean_of_tasks:
+            known = printed.mean
+        done = quiet(f"{len(ours)} of {len(paper.TASKS)}")
+        scores = [number(own), number(known), difference(own, known)]
+        page.add(Cell(title), Cell(model, marks=note), done, *scores, *[EMPTY] * 3)

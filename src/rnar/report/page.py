@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Literal
 
@@ -32,6 +32,7 @@ class Cell:
 DASH = Cell(DASH_SIGN, tone="quiet")
 """what was not run"""
 EMPTY = Cell()
+NO_SCORE = (DASH.text, EMPTY.text)
 
 
 class Notes:
@@ -43,7 +44,7 @@ class Notes:
         self._free = iter([*letters, *("".join(pair) for pair in product(letters, letters))])
 
     def mark(self, text: str) -> str:
-        """The letter of a text; none of no text."""
+        """The letter of a text; no letter for an empty text."""
         if text and text not in self._letters:
             self._letters[text] = next(self._free)
         return self._letters.get(text, "")
@@ -82,9 +83,20 @@ class Page:
         self.rules.add(len(self.rows))
 
     def tails(self) -> list[tuple[str, str]]:
-        """Of each column the longest: as much room is left behind each number, so that their points are in line."""
+        """The longest tail of each column. So much room is left behind each number that decimal points are in line."""
         columns = zip(*([cell.tail for cell in row] for row in self.rows), strict=True)
         return [(max((s for s, _ in column), key=len), max((m for _, m in column), key=len)) for column in columns]
+
+
+def quiet(text: str) -> Cell:
+    return Cell(text, tone="quiet")
+
+
+def mark_best(rows: list[list[Cell]], places: Sequence[int]) -> None:
+    """Mark the highest score in these places of all rows; those that are printed alike are alike."""
+    values = {(i, k): float(row[k].text) for i, row in enumerate(rows) for k in places if row[k].text not in NO_SCORE}
+    for (i, k), value in values.items():
+        rows[i][k] = replace(rows[i][k], best=value == max(values.values()))
 
 
 def number(value: float | None) -> Cell:

@@ -15,7 +15,7 @@ from rnar.clrs import find
 
 BASELINE, MAIN, SUBSTITUTE = "triplet-gmpnn", "rnar", "rnar-mpnn"
 AVERAGE = "average"
-"""in place of a task: the mean over tasks as the paper prints it"""
+"""stands in place of a task for the mean over tasks that the paper prints"""
 
 MODELS = {
     "triplet-gmpnn": "Triplet-GMPNN",

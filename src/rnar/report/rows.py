@@ -80,8 +80,11 @@ LATER = ("test_last", "test_average")
 
 
 def settings_text(settings: dict[str, Any]) -> str:
-    """The settings of a run that have no column of their own; those that are empty, or as they were in runs that do not
-    know them yet, are left away, so that rows stay the same when a setting is added to the others."""
+    """The settings of a run that have no column of their own.
+
+    Those that are empty, or have the value that runs had before the setting existed, are left out: so rows stay the
+    same when a setting is added.
+    """
     told = (name for name in IDENTITY if name not in APART and settings.get(name) not in (None, [], OLDER.get(name)))
     some = {name: settings[name] for name in told}
     if len(settings["tasks"]) > 1:
@@ -107,15 +110,15 @@ def unusual(row: Row) -> str:
 
 
 def _all_samples(task: str) -> float:
-    """How many samples the whole test has; of a task that is not known here no number is enough.
+    """How many samples the whole test has; infinitely many for a task that is not known here.
 
-    None is imported for that: a file of somebody else's runs may name modules that are none of theirs here.
+    No module is imported to find out: a file of somebody else's runs may name modules that are others here.
     """
     return size_of(task, "test").samples if task in ALGORITHMS else math.inf
 
 
 def usual_settings(model: str) -> dict[str, Any]:
-    """As JSON has them."""
+    """The usual settings of a model, as JSON has them."""
     known = MODELS.get(model)
     found: dict[str, Any] = {each.name: each.default for each in fields(Settings)}
     found |= {**PROTOCOL, **(known.training if known else {}), "size": known.size if known else SIZE}

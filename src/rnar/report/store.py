@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -45,13 +45,15 @@ def export(rows: Iterable[Row], folder: Path) -> Merged:
             old = lines[places[key]]
             lines[places[key]] = {**old, **new, "note": new["note"] or old.get("note", "")}
             replaced += 1
+    lines.sort(key=_order)
+    columns = dict.fromkeys([*COLUMNS, *(name for line in lines for name in line)])  # those that somebody added: last
     with appearing(path) as file:
-        file.write(_text(sorted(lines, key=_order)).encode())
+        file.write(as_table(columns, lines))
     return Merged(path, added, replaced, before - replaced)
 
 
 def as_text(row: Row) -> dict[str, str]:
-    """As the CSV has it: nothing is empty, bool is yes or no."""
+    """A row as the CSV has it: None is empty, a bool is yes or no."""
     return {name: _written(getattr(row, name)) for name in COLUMNS}
 
 
@@ -70,14 +72,13 @@ def _order(line: dict[str, str]) -> tuple[str, str, str, int, str]:
     return line["task"], line["model"], line["settings"], int(seed) if seed.isdecimal() else 0, line["planned"]
 
 
-def _text(lines: list[dict[str, str]]) -> str:
-    """Columns that somebody added come last."""
+def as_table(columns: Iterable[str], lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """The content of a CSV file."""
     text = io.StringIO()
-    names = dict.fromkeys([*COLUMNS, *(name for line in lines for name in line)])
-    writer = csv.DictWriter(text, list(names), restval="", lineterminator="\n")
+    writer = csv.DictWriter(text, list(columns), restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(lines)
-    return text.getvalue()
+    return text.getvalue().encode()
 
 
 def read_rows(path: Path, tell: Callable[[str], None]) -> list[Row]:
@@ -110,7 +111,7 @@ def _read(path: Path) -> list[dict[str, str]]:
 
 
 def _value(name: str, text: str) -> Any:
-    """Of the type that the column has."""
+    """A cell as a value of the column's type."""
     kinds = get_args(TYPES[name]) if isinstance(TYPES[name], UnionType) else (TYPES[name],)
     if text == "" and type(None) in kinds:
         return None

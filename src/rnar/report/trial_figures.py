@@ -10,15 +10,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from rnar.report.canvas import canvas, saved
+from rnar.report.figures import COLOURS, canvas, finish, saved
 from rnar.report.trials import Outcome
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""of Okabe and Ito (2008), which people with any vision tell apart; yellow is left out, for it is faint on white"""
 MARKERS, DASHES = "osD^vPX", ("-", "--", ":", "-.")
 LARGEST_SEEN = 16  # in training, by the standard protocol
 FEW = 20  # steps that have a marker each
-COLUMNS, WIDTH, HEIGHT = 3, 4.6, 3.4
+COLUMNS, WIDTH, HEIGHT, LIMITS = 3, 4.6, 3.4, (-3, 103)
 
 Panel = Callable[[Axes], None]
 
@@ -70,10 +68,21 @@ def figure(outcomes: Sequence[Outcome], format: str) -> bytes:
     found = lines(outcomes)
     largest = [line.at(line.sizes[-1]) for some in found.values() for line in some]
     panels = [scores_against_size(some) for some in found.values()]
-    return drawn(panels + [hints_along_steps(line) for line in largest if line.outcomes[0].evaluation.hints], format)
+    return _drawn(panels + [hints_along_steps(line) for line in largest if line.outcomes[0].evaluation.hints], format)
 
 
-def drawn(panels: Sequence[Panel], format: str) -> bytes:
+def sizes(outcomes: Sequence[Outcome], format: str) -> bytes:
+    """Score against size, a panel for each task."""
+    return _drawn([scores_against_size(some) for some in lines(outcomes, together=True).values()], format)
+
+
+def hints(outcomes: Sequence[Outcome], format: str) -> bytes:
+    """How well each hint is predicted along the steps, a panel for each task, model and size."""
+    every = (line for some in lines(outcomes, together=True).values() for line in some)
+    return _drawn([hints_along_steps(line.at(n)) for line in every for n in line.sizes], format)
+
+
+def _drawn(panels: Sequence[Panel], format: str) -> bytes:
     """All panels on a page."""
     page, grid = canvas(len(panels), COLUMNS, WIDTH, HEIGHT)
     for axes, draw in zip(grid, panels, strict=True):
@@ -89,11 +98,10 @@ def scores_against_size(some: list[Line]) -> Panel:
         for k, (line, colour) in enumerate(zip(some, cycle(COLOURS), strict=False)):
             shift = 1 + 0.03 * (k - (len(some) - 1) / 2)  # so that intervals do not hide each other
             score, below, above = 100 * np.array([line.at(n).score() for n in line.sizes]).T
-            style: dict[str, Any] = dict(
-                color=colour, marker=MARKERS[k % len(MARKERS)], linestyle=DASHES[k // len(COLOURS) % 4]
-            )
+            style: dict[str, Any] = dict(marker=MARKERS[k % len(MARKERS)], linestyle=DASHES[k // len(COLOURS) % 4])
             n = np.array(line.sizes) * shift
-            axes.errorbar(n, score, [below, above], capsize=3, markersize=5, label=line.label, **style)
+            bars = [below, above]
+            axes.errorbar(n, score, bars, capsize=3, markersize=5, label=line.label, color=colour, **style)
             if len(line.seeds) > 1:
                 each = [(outcome.problems.n * shift, 100 * outcome.evaluation.score) for outcome in line.outcomes]
                 axes.plot(*zip(*each, strict=True), ".", color=colour, alpha=0.5, markersize=4)
@@ -109,42 +117,34 @@ def scores_against_size(some: list[Line]) -> Panel:
         counts = {len(line.seeds) > 1 for line in some}
         bars = [name for name, are in (("95% interval", False), ("standard error over seeds", True)) if are in counts]
         y = f"score, with {' or '.join(bars)} (%)"
-        _finish(axes, outcomes[0].problems.task, "size of the problems (n)", y, dict(loc="best", framealpha=0.7))
+        finish(axes, outcomes[0].problems.task, "size of the problems (n)", y, LIMITS, font=9)
+        axes.legend(loc="best", framealpha=0.7, fontsize=7)
 
     return draw
 
 
 def hints_along_steps(line: Line) -> Panel:
-    """How well each hint is predicted along the steps, at one size: the mean over seeds, and all between the lowest and
-    the highest. Numbers, which have errors only, are left out."""
+    """How well each hint is predicted along the steps, at one size: the mean over seeds, and the band of all seeds.
+
+    Hints that are numbers are left out: they have errors and no accuracy.
+    """
 
     def draw(axes: Axes) -> None:
         first, *_ = line.outcomes
         names = [name for name, tally in first.evaluation.hints.items() if not tally.measure.is_error]
         for k, name in enumerate(names):
             each = 100 * np.array([outcome.evaluation.hints[name].each for outcome in line.outcomes])  # [seeds, T]
-            style: dict[str, Any] = dict(
-                color=COLOURS[k % len(COLOURS)], linestyle=DASHES[k // len(COLOURS) % len(DASHES)]
-            )
+            colour, dash = COLOURS[k % len(COLOURS)], DASHES[k // len(COLOURS) % len(DASHES)]
             marker = MARKERS[k % len(MARKERS)] if each.shape[1] <= FEW else None
             steps = np.arange(1, each.shape[1] + 1)
-            axes.plot(steps, each.mean(0), marker=marker, label=name, linewidth=1.3, markersize=4, **style)
+            looks: dict[str, Any] = dict(color=colour, linestyle=dash, linewidth=1.3, marker=marker, markersize=4)
+            axes.plot(steps, each.mean(0), label=name, **looks)
             if len(each) > 1:
-                axes.fill_between(steps, each.min(0), each.max(0), color=style["color"], alpha=0.15, linewidth=0)
+                axes.fill_between(steps, each.min(0), each.max(0), color=colour, alpha=0.15, linewidth=0)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         title = f"{first.problems.task}, n={first.problems.n}\n{line.label}"
-        beside = dict(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0, frameon=False)  # there are many
-        _finish(axes, title, "step", "accuracy or F1 of hints (%)", beside)
+        finish(axes, title, "step", "accuracy or F1 of hints (%)", LIMITS, font=9)
+        if names:  # beside the panel, as there are many
+            axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0, frameon=False, fontsize=7)
 
     return draw
-
-
-def _finish(axes: Axes, title: str, x: str, y: str, legend: dict[str, Any]) -> None:
-    axes.set(title=title, ylim=(-3, 103))
-    axes.set_xlabel(x, fontsize=9)
-    axes.set_ylabel(y, fontsize=9)
-    axes.title.set_fontsize(10)
-    axes.grid(alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize=7, **legend)

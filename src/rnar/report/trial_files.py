@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rnar.evaluation.measures import Tally
+from rnar.report.store import as_table
 from rnar.report.trials import Outcome
 from rnar.training.environment import versions
 
@@ -41,7 +40,7 @@ def plain(outcome: Outcome) -> dict[str, Any]:
 
 
 def identity(outcome: Outcome) -> dict[str, Any]:
-    """Whose it is, and on what."""
+    """Which run was evaluated, and on which problems."""
     settings, problems = outcome.run.settings, outcome.problems
     return {
         "run": str(outcome.run.path),
@@ -69,13 +68,8 @@ def _number(value: float) -> float | None:
 
 def as_csv(outcomes: Sequence[Outcome]) -> bytes:
     """One line for each number."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
-    writer.writeheader()
-    for outcome in outcomes:
-        same = {**identity(outcome), "problems": str(outcome.problems)}
-        writer.writerows({**same, **line} for line in _lines(outcome))
-    return text.getvalue().encode()
+    each = ((outcome, {**identity(outcome), "problems": str(outcome.problems)}) for outcome in outcomes)
+    return as_table(COLUMNS, ({**same, **line} for outcome, same in each for line in _lines(outcome)))
 
 
 def _lines(outcome: Outcome) -> Iterator[dict[str, Any]]:

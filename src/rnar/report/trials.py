@@ -17,6 +17,8 @@ from rnar.evaluation.evaluate import Evaluation, evaluate
 from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import ProblemSet
 from rnar.nn.reasoner import HintSource, Reasoner
+from rnar.report.groups import in_order
+from rnar.report.rows import Row
 from rnar.training.run import BEST, CONFIG, Run, Which
 
 
@@ -35,7 +37,7 @@ class Trial(NamedTuple):
         return reasoner
 
     def __str__(self) -> str:
-        """In what it is unusual, in words."""
+        """What is unusual about it, in words."""
         said = {"last": "the last network", "average": "the average of the weights", "best": ""}[self.which]
         fed = {"truth": "true hints fed in", "nothing": "no hints fed in", "network": ""}[self.source]
         return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else ""]))
@@ -61,15 +63,32 @@ def runs_in(paths: Iterable[Path], skipped: Callable[[str], None] = lambda reaso
         if (path / CONFIG).is_file() or not path.is_dir():
             found[path.resolve()] = Run(path)
             continue
-        below = sorted(config.parent for config in path.rglob(CONFIG))
-        ready = [folder for folder in below if (folder / BEST).is_file()]
-        for folder in below:
-            if folder not in ready:
-                skipped(f"{folder} is left out: it has no {BEST} yet")
+        ready = list(_with_best(sorted(config.parent for config in path.rglob(CONFIG)), skipped))
         if not ready:
             raise ValueError(f"there is no run with a network in {path} or below; `rnar train` makes one")
         found.update({folder.resolve(): Run(folder) for folder in ready})
     return list(found.values())
+
+
+def with_networks(rows: Iterable[Row], skipped: Callable[[str], None]) -> list[tuple[Run, list[str]]]:
+    """The runs of these rows that have a network, and which of their tasks are in the rows."""
+    tasks: dict[Path, dict[str, None]] = {}
+    for row in sorted(rows, key=lambda row: in_order(row.task, row.model)):
+        if row.path is None:
+            raise ValueError("this figure needs the networks of run folders: a CSV has only what came out in the end")
+        tasks.setdefault(row.path, {})[row.task] = None
+    ready = [(Run(path), list(tasks[path])) for path in _with_best(tasks, skipped)]
+    if not ready:
+        raise ValueError("no run here has a network yet")
+    return ready
+
+
+def _with_best(folders: Iterable[Path], skipped: Callable[[str], None]) -> Iterator[Path]:
+    for folder in folders:
+        if (folder / BEST).is_file():
+            yield folder
+        else:
+            skipped(f"{folder} is left out: it has no {BEST} yet")
 
 
 def evaluated(
@@ -88,15 +107,11 @@ def evaluated(
         check_memory(reasoner, problems)
         start, nodes, parts = time.perf_counter(), 0, []
         for batch in problems.batches():
-            told = _scaled(progress, batch.size / problems.samples)
-            nodes = batch.nodes
+            nodes, part = batch.nodes, batch.size / problems.samples
+            told = lambda share, part=part: progress(part * share)  # noqa: E731
             parts.append(evaluate(workers, batch, hints=hints, progress=told, view=run.model.batch))
         evaluation = reduce(Evaluation.__add__, parts)
         yield Outcome(run, problems, nodes, evaluation, evaluation.interval(), time.perf_counter() - start, trial)
-
-
-def _scaled(progress: Callable[[float], None], part: float) -> Callable[[float], None]:
-    return lambda share: progress(part * share)
 
 
 def check_memory(reasoner: Reasoner, problems: ProblemSet) -> None:

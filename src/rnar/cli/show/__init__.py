@@ -1,1 +1,1 @@
-"""A run of an algorithm as text for people: `page.show` lays it out, the other files have its parts."""
+"""A run of an algorithm as text for people: `page` lays it out, the other files have its parts."""

@@ -13,11 +13,9 @@ from collections.abc import Iterator
 import numpy as np
 from rich.text import Text
 
-from rnar.cli.show.ink import Ink, Item
-from rnar.cli.show.names import has_letters, labels
-from rnar.cli.show.words import in_order
+from rnar.cli.show.names import has_letters, labels, letters, lists_of
+from rnar.cli.show.words import Ink, Item, in_order
 from rnar.clrs import Sample, find
-from rnar.clrs.problems.strings import LETTERS, HaystackAndNeedle
 
 ORDER = "pred_h"  # the hint that says in which order the list now is
 
@@ -31,11 +29,16 @@ class Lists:
         seen = bool(marks) and sample.inputs.get("key", np.zeros(())).ndim == 1
         self.marks = marks if seen else []
         self.lists = lists_of(sample) if seen else {}
-        self.arrow = "→ " if seen and ORDER in sample.hints and self._is_list() else ""
+        ordered = seen and ORDER in sample.hints
+        complete = ordered and all(len(self._order(t)) == sample.nodes for t in range(sample.steps))
+        self.arrow = "→ " if complete else ""
         self.hints = {*self.marks, *([ORDER] if self.arrow else [])}
-        """The hints that are told by this picture."""
+        """the hints that this picture shows"""
         self.labels = letters(sample) if has_letters(sample) else labels(sample)
-        self.pitch = self._pitch()
+        label = max(map(len, self.labels)) + 1 + len(self.arrow)
+        mark = max(map(len, marks), default=0) + 1
+        self.pitch = max(label, mark) + (0 if ink.colour else 1)
+        """how many columns one node has: room for its label and an arrow, and for any one mark"""
 
     def at(self, t: int, width: int) -> Iterator[tuple[str, Text]]:
         """The lists at step t, by name, no line longer than `width`."""
@@ -46,16 +49,6 @@ class Lists:
             cells = [self.ink.item(Item(self.labels[i], i != j)) for i, j in zip(nodes, before, strict=True)]
             marks = [self._below(int(i), t) for i in nodes]
             yield name, Text("\n").join(self._rows(cells, marks, max(1, width // self.pitch)))
-
-    def _pitch(self) -> int:
-        """How many columns one node has: room for its label and an arrow, and for any one mark."""
-        label = max(map(len, self.labels)) + 1 + len(self.arrow)
-        mark = max(map(len, self.marks), default=0) + 1
-        return max(label, mark) + (0 if self.ink.colour else 1)
-
-    def _is_list(self) -> bool:
-        """Is the order one list of all nodes at every step?"""
-        return all(len(self._order(t)) == self.sample.nodes for t in range(self.sample.steps))
 
     def _order(self, t: int) -> np.ndarray:
         return np.array(in_order(self.sample.hints[ORDER][t]))
@@ -91,15 +84,3 @@ class Lists:
                 row.append(arrow, "dim")
         row.rstrip()
         return row
-
-
-def lists_of(sample: Sample) -> dict[str, np.ndarray]:
-    """The nodes of each list, by the list's name."""
-    if not has_letters(sample):
-        return {"key": np.arange(sample.nodes)}
-    names = ("haystack", "needle") if isinstance(find(sample.task).problem, HaystackAndNeedle) else ("x", "y")
-    return {name: np.flatnonzero(sample.inputs["string"] == k) for k, name in enumerate(names)}
-
-
-def letters(sample: Sample) -> list[str]:
-    return [LETTERS[code] for code in sample.inputs["key"]]

@@ -5,14 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rnar.clrs import Feature, Sample, find, node
-from rnar.clrs.problems.strings import LETTERS
+from rnar.clrs.problems.strings import LETTERS, HaystackAndNeedle
 
-CLASSES: dict[str, tuple[str, ...]] = {
-    "key": tuple(LETTERS),
-    "color": ("white", "grey", "black"),
-    "b_h": ("↖", "↑", "←", "·"),
-    "b": ("↖", "↑", "←", "·"),
-}
+ARROWS = ("↖", "↑", "←", "·")
+CLASSES = {"key": tuple(LETTERS), "color": ("white", "grey", "black"), "b_h": ARROWS, "b": ARROWS}
 PHASES: dict[str, tuple[str, ...]] = {
     "heapsort": ("build", "take", "repair"),
     "graham_scan": ("start", "lowest", "angles", "pop", "push"),
@@ -56,9 +52,21 @@ def distinct(values: np.ndarray) -> list[str]:
 
 
 def has_letters(sample: Sample) -> bool:
-    """Are its nodes the letters of two strings? A user's own inputs may have the same names and mean other things."""
+    """Whether the nodes are the letters of two strings. A user's own inputs may have the same names and other kinds."""
     inputs = find(sample.task).spec.inputs
     return "string" in inputs and inputs.get("key") == node.categorical(len(LETTERS))
+
+
+def letters(sample: Sample) -> list[str]:
+    return [LETTERS[code] for code in sample.inputs["key"]]
+
+
+def lists_of(sample: Sample) -> dict[str, np.ndarray]:
+    """The nodes of each list, by the list's name: two strings, or one list of all nodes."""
+    if not has_letters(sample):
+        return {"key": np.arange(sample.nodes)}
+    names = ("haystack", "needle") if isinstance(find(sample.task).problem, HaystackAndNeedle) else ("x", "y")
+    return {name: np.flatnonzero(sample.inputs["string"] == k) for k, name in enumerate(names)}
 
 
 def labels(sample: Sample) -> list[str]:
@@ -67,7 +75,7 @@ def labels(sample: Sample) -> list[str]:
     if key is None or key.ndim != 1:
         return [str(i) for i in range(sample.nodes)]
     if has_letters(sample):
-        return [f"{LETTERS[code]}{i}" for i, code in enumerate(key)]
+        return [f"{letter}{i}" for i, letter in enumerate(letters(sample))]
     return distinct(key)
 
 

@@ -7,18 +7,23 @@ from collections.abc import Iterable
 import numpy as np
 from rich.console import Console, Group, RenderableType
 from rich.measure import Measurement
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from rnar.cli.show.given import given
-from rnar.cli.show.ink import Ink, Item
 from rnar.cli.show.lists import Lists
-from rnar.cli.show.names import in_words
-from rnar.cli.show.tables import Tables
-from rnar.cli.show.words import LINKED_LISTS, Words, differs
-from rnar.clrs import Feature, Sample, find
+from rnar.cli.show.names import has_letters, in_words, letters, lists_of, number, numbers
+from rnar.cli.show.words import LINKED_LISTS, Ink, Item, Words, changed, differs
+from rnar.clrs import Feature, Sample, edge, find
 
 GAP = 4  # columns between two tables
+MOST_ROWS, WIDEST_CELL = 8, 6  # of a table that is drawn
+ALSO = {
+    "pos": "pos (the place in the list, from 0 to 1)",
+    "pred": "pred (the node before)",
+    "adj": "adj (the edges of A, and each node with itself)",
+    "string": "string (which of the two)",
+}
+"""inputs that tell a reader nothing new: they are only named"""
 Lines = Iterable[tuple[Text, RenderableType]]
 
 
@@ -29,10 +34,13 @@ class Page:
         self.sample, self.console, self.ink = sample, console, Ink(console)
         self.spec = find(sample.task).spec
         self.words = Words(sample, self.ink)
-        self.lists, self.tables = Lists(sample, self.ink), Tables(sample, self.words)
+        self.lists = Lists(sample, self.ink)
+        nodes = list(lists_of(sample).values())
+        self.rows, self.columns = nodes[0], nodes[-1]
+        """of a table; that of two strings has an entry for each pair of their letters"""
         self.margin = max(len("step 000"), *(len(name) + 1 for name in self.spec.hints)) + 2
         self.width = console.width - self.margin
-        self.drawn = self.tables.of(self.spec.hints, self.width)
+        self.drawn = self._tables_of(self.spec.hints)
         told = {name: f for name, f in self.spec.hints.items() if name not in {*self.lists.hints, *self.drawn}}
         self.short = {name: f for name, f in told.items() if f.place == "graph" or f.kind == "mask_one"}
         self.long = {name: f for name, f in told.items() if name not in self.short}
@@ -42,7 +50,7 @@ class Page:
         total = self.sample.steps
         about = f"{find(self.sample.task).chapter}: {self.sample.nodes} nodes, {total} steps; {origin}"
         self.console.print(Text.assemble((self.sample.task, "bold"), "  ", (about, "dim")), end="\n\n")
-        self._print((Text(name), value) for name, value in given(self.sample, self.words, self.width))
+        self._print(self._given())
         self.console.print(Text.assemble("\n", self.ink.legend))
         for t in range(min(steps, total)):
             self.console.print()
@@ -60,6 +68,27 @@ class Page:
         for name, value in lines:
             grid.add_row(name, value)
         self.console.print(grid)
+
+    def _given(self) -> Lines:
+        """The names and values of the inputs."""
+        inputs = self.spec.inputs
+        for name, feature in inputs.items():
+            if feature.place == "graph" or feature.kind == "mask_one":
+                yield Text(name), self.words.say(name, feature, self.sample.inputs[name])
+        told = [name for name, f in inputs.items() if f.place == "node" and f.kind != "mask_one" and name not in ALSO]
+        for name, nodes in lists_of(self.sample).items() if told else ():
+            rows = {name: self._numbers(name, nodes) for name in told}
+            yield Text(name if has_letters(self.sample) else "nodes"), node_table(nodes, rows, self.width)
+        if inputs.get("A") == edge.scalar:
+            yield Text("A"), neighbours(self.sample.inputs["A"], self.words.undirected)
+        yield Text("also"), Text(", ".join(ALSO[name] for name in inputs if name in ALSO), "dim")
+
+    def _numbers(self, name: str, nodes: np.ndarray) -> list[str]:
+        """An input of these nodes."""
+        if name != "key":
+            return [number(x) for x in self.sample.inputs[name][nodes]]
+        keys = letters(self.sample) if has_letters(self.sample) else numbers(self.sample.inputs["key"])
+        return [keys[i] for i in nodes]
 
     def _step(self, t: int) -> Lines:
         yield Text(f"step {t}", "bold"), self._short_hints(t)
@@ -95,17 +124,32 @@ class Page:
         values = {name: self._values(name, t) for name in self.drawn}
         if t and not any(differs(*value) for value in values.values()):
             return Text(f"{', '.join(self.drawn)}: unchanged", "dim")
-        tables = [self.tables.draw(name, feature, *values[name]) for name, feature in self.drawn.items()]
+        tables = [self._table(name, feature, *values[name]) for name, feature in self.drawn.items()]
         return side_by_side(tables, self.console, self.width)
 
+    def _tables_of(self, features: dict[str, Feature]) -> dict[str, Feature]:
+        """The features drawn as tables: those of edges, if they are more than sets of edges and there is room."""
+        edges = {name: feature for name, feature in features.items() if feature.place == "edge"}
+        is_filled = any(feature.kind != "mask" for feature in edges.values())
+        fits = len(self.rows) <= MOST_ROWS and (len(self.columns) + 1) * WIDEST_CELL <= self.width
+        return edges if is_filled and fits else {}
+
+    def _table(self, name: str, feature: Feature, now: np.ndarray, before: np.ndarray | None = None) -> Table:
+        """A table that an algorithm fills, as the book prints it: a row for each node."""
+        new, head = changed(now, before), [Text(self.words.node(j), "dim") for j in self.columns]
+        table = Table.grid(*[Column(justify="right") for _ in range(len(head) + 1)], padding=(0, 1, 0, 0))
+        table.add_row(self.ink.item(Item(name, new.any()), "bold", old=" "), *head)
+        for i in self.rows:
+            cells = (Item(self.words.cell(name, feature, now[i, j]), new[i, j]) for j in self.columns)
+            table.add_row(Text(self.words.node(i), "dim"), *(self.ink.item(cell, old=" ") for cell in cells))
+        return table
+
     def _answers(self) -> Lines:
-        drawn = self.tables.of(self.spec.outputs, self.width)
+        drawn = self._tables_of(self.spec.outputs)
         for name, feature in self.spec.outputs.items():
             answer = self.sample.outputs[name]
-            if name in drawn:
-                yield Text("answer", "bold green"), self.tables.draw(name, feature, answer)
-            else:
-                yield Text("answer", "bold green"), Text.assemble(f"{name}: ", self._answer(name, feature, answer))
+            said = Text.assemble(f"{name}: ", self._answer(name, feature, answer)) if name not in drawn else None
+            yield Text("answer", "bold green"), said or self._table(name, feature, answer)
 
     def _answer(self, name: str, feature: Feature, answer: np.ndarray) -> Text:
         if feature.kind == "mask_one":
@@ -117,19 +161,41 @@ class Page:
         return said
 
 
+def node_table(nodes: np.ndarray, rows: dict[str, list[str]], width: int) -> Table:
+    """The numbers of nodes, and below each what is known of it, in as many blocks as the width demands."""
+    rows = {"": [str(i) for i in nodes], **rows}
+    widest = max(len(cell) for row in rows.values() for cell in row)
+    many = max(1, (width - max(map(len, rows))) // (widest + 2) - 1)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for start in range(0, len(nodes), many):
+        for name, row in rows.items():
+            cells = (Text(cell, "" if name else "dim", justify="right") for cell in row[start : start + many])
+            table.add_row(Text(name, "dim"), *cells)
+    return table
+
+
+def neighbours(A: np.ndarray, undirected: bool) -> Table:
+    """A line for each node: `0 – 1 (0.42)  3 (0.17)`, without weights where all are 1."""
+    weighted = bool(((A != 0) & (A != 1)).any())
+    table = Table.grid(padding=(0, 1, 0, 0))
+    for i, row in enumerate(A):
+        joined = (f"{j} ({number(row[j])})" if weighted else str(j) for j in np.flatnonzero(row))
+        table.add_row(Text(str(i), justify="right"), Text("–" if undirected else "→", "dim"), "  ".join(joined))
+    return table
+
+
 def side_by_side(tables: list[Table], console: Console, width: int) -> Group:
-    """As many beside each other as there is room for."""
-    rows: list[list[Table]] = []
-    left = 0
+    """The tables in rows, as many in each as there is room for."""
+    rows: list[list[Table]] = [[]]
+    left = width + GAP
     for table in tables:
         needed = Measurement.get(console, console.options, table).maximum + GAP
-        if not rows or needed > left:
+        if rows[-1] and needed > left:
             rows.append([])
             left = width + GAP
         rows[-1].append(table)
         left -= needed
-    grids = []
-    for row in rows:
-        grids.append(Table.grid(padding=(0, GAP, 0, 0)))
-        grids[-1].add_row(*row)
+    grids = [Table.grid(padding=(0, GAP, 0, 0)) for _ in rows]
+    for grid, row in zip(grids, rows, strict=True):
+        grid.add_row(*row)
     return Group(*grids)

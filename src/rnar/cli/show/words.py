@@ -1,25 +1,53 @@
-"""The value of a feature in words, with what changed since the step before: one function for each kind.
+"""The value of a feature in words, with what changed since the step before: one method for each kind of feature.
 
-Each takes the value `now` and the one `before`, which is None where there is nothing to compare with.
+Each method takes the value `now` and the one `before`, which is None where there is nothing to compare with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
+from rich.console import Console
 from rich.text import Text
 
-from rnar.cli.show.ink import Ink, Item
 from rnar.cli.show.names import classes, labels, number
 from rnar.clrs import Feature, Sample
 
 LINKED_LISTS = ("topo_h", "topo", "s_prev", "stack_prev")  # pointers that are read best as one list
 MOST_PAIRS = 16  # edges, or changes of a table, that are told in one step
 
+NEW, MARK = "bold yellow", "*"  # what is new stands out in this style or, where there are no colours, by this mark
+
 Value = Any  # an array, or one entry of it
 Before = np.ndarray | None
+
+
+class Item(NamedTuple):
+    text: str
+    new: bool | np.bool_ = False
+
+
+class Ink:
+    """How this terminal shows what is new."""
+
+    def __init__(self, console: Console):
+        self.colour = console.color_system is not None and not console.no_color
+
+    @property
+    def legend(self) -> Text:
+        how = ("what is yellow", NEW) if self.colour else (f"what is marked {MARK}", "")
+        return Text.assemble(how, (" changed in that step", "dim"))
+
+    def item(self, item: Item, style: str = "", old: str = "") -> Text:
+        """A text; `old` is the mark of what is not new, a space where columns must not move."""
+        if self.colour:
+            return Text.assemble((item.text, NEW if item.new else style))
+        return Text((MARK if item.new else old) + item.text)
+
+    def line(self, items: Iterable[Item], separator: str = "  ", nothing: str = "–") -> Text:
+        return Text(separator).join(map(self.item, items)) or Text(nothing)
 
 
 class Words:
@@ -31,7 +59,11 @@ class Words:
         self.undirected = A is not None and bool((A == A.T).all())
 
     def say(self, name: str, feature: Feature, now: Value, before: Before = None) -> Text:
-        return SAY[feature.place, feature.kind](self, name, feature, np.asarray(now), before)
+        if feature.place == "node":
+            return OF_NODES[feature.kind](self, name, feature, np.asarray(now), before)
+        if feature.place == "edge":
+            return (self.edges if feature.kind == "mask" else self.entries)(name, feature, np.asarray(now), before)
+        return self.whole(name, feature, now, before)
 
     def node(self, i: int | np.integer) -> str:
         return self.labels[int(i)]
@@ -65,11 +97,11 @@ class Words:
 
     def pointers(self, name: str, feature: Feature, now: Value, before: Before) -> Text:
         """`3→1  4→1`; a node that points at itself, and did so before, is not told."""
-        new, links = changed(now, before), now != np.arange(len(now))
+        new = changed(now, before)
         listed = linked_list(now) if name in LINKED_LISTS else None
         if listed is not None:
             return self.ink.line((Item(self.node(i), new[i]) for i in listed), " → ")
-        told = np.flatnonzero(links | new)
+        told = np.flatnonzero((now != np.arange(len(now))) | new)
         return self.ink.line(Item(f"{self.node(i)}→{self.node(now[i])}", new[i]) for i in told)
 
     def order(self, name: str, feature: Feature, now: Value, before: Before) -> Text:
@@ -114,20 +146,13 @@ class Words:
         return self.ink.item(Item(told, differs(now, before)))
 
 
-SAY: dict[tuple[str, str], Callable[..., Text]] = {
-    ("node", "scalar"): Words.scalars,
-    ("node", "mask"): Words.members,
-    ("node", "mask_one"): Words.one,
-    ("node", "categorical"): Words.groups,
-    ("node", "pointer"): Words.pointers,
-    ("node", "permutation"): Words.order,
-    ("edge", "scalar"): Words.entries,
-    ("edge", "mask"): Words.edges,
-    ("edge", "categorical"): Words.entries,
-    ("edge", "pointer"): Words.entries,
-    ("graph", "scalar"): Words.whole,
-    ("graph", "mask"): Words.whole,
-    ("graph", "categorical"): Words.whole,
+OF_NODES: dict[str, Callable[..., Text]] = {
+    "scalar": Words.scalars,
+    "mask": Words.members,
+    "mask_one": Words.one,
+    "categorical": Words.groups,
+    "pointer": Words.pointers,
+    "permutation": Words.order,
 }
 
 
@@ -153,14 +178,9 @@ def linked_list(pointers: Value) -> list[int] | None:
 
 
 def in_order(before_each: Value) -> list[int]:
-    """The nodes of a list of which each has the one before it, and the first has itself; none, if there is no first."""
-    here = np.arange(len(before_each))
-    firsts = np.flatnonzero(before_each == here)
-    if len(firsts) == 0:
-        return []
-    first = int(firsts[0])
-    after = {int(before_each[i]): int(i) for i in here if i != first}
-    nodes = [first]
-    while nodes[-1] in after:
+    """A list in its order. Each node points at the one before it, the first at itself; without a first it is empty."""
+    nodes = [i for i, before in enumerate(before_each) if before == i][:1]
+    after = {int(before): i for i, before in enumerate(before_each) if i not in nodes}
+    while nodes and nodes[-1] in after:
         nodes.append(after[nodes[-1]])
     return nodes

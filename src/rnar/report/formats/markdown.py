@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from rnar.common.files import appearing, free
 from rnar.report.page import Cell, Page
+
+BEGIN, END = "<!-- results -->", "<!-- /results -->"
 
 
 def render(page: Page) -> str:
@@ -33,3 +37,20 @@ def text(cell: Cell) -> str:
 
 def escaped(words: str) -> str:
     return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", words)
+
+
+def fill(path: Path, table: str) -> bool:
+    """Put a table between the two marks of a document; whether that changed anything."""
+    target = free(path, replace=True)
+    if not target.exists():
+        raise ValueError(f"there is no {path} to put a table into")
+    document = target.read_bytes().decode()
+    before, begin, rest = document.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end) or BEGIN in rest:
+        raise ValueError(f"{path} has no place for a table: write {BEGIN} and, below it, {END} once where it shall be")
+    new = f"{before}{BEGIN}\n{table.strip()}\n{END}{after}"
+    if new != document:
+        with appearing(target) as file:
+            file.write(new.encode())
+    return new != document

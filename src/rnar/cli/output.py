@@ -1,0 +1,49 @@
+"""What commands share: messages, a bar for what takes a while, checks of flags, files that are written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from rnar.common.files import appearing
+
+IMAGES = ("png", "svg", "pdf")
+
+
+def tell(message: str) -> None:
+    """A message in one line on stderr."""
+    print("rnar: " + " ".join(message.splitlines()), file=sys.stderr)
+
+
+def bar(console: Console) -> Progress:
+    """Below what is printed to the console meanwhile; on stderr if that goes elsewhere. It vanishes at the end."""
+    terminal = console if console.is_terminal else Console(stderr=True)
+    return Progress(
+        console=terminal,
+        transient=True,
+        disable=not terminal.is_terminal,
+        redirect_stdout=console.is_terminal,
+        redirect_stderr=bool(sys.stderr and sys.stderr.isatty()),
+    )
+
+
+def write(target: Path, content: bytes) -> None:
+    """Write a file that appears when it is complete."""
+    with appearing(target) as file:
+        file.write(content)
+
+
+def image_format(flag: str, path: Path) -> str:
+    """The format of a figure, by the ending of its file's name; `flag` is where that was given."""
+    found = path.suffix.lower().removeprefix(".")
+    if found not in IMAGES:
+        raise ValueError(f"{flag} {path}: the name of a figure must end in one of .{', .'.join(IMAGES)}")
+    return found
+
+
+def check_threads(threads: int | None) -> None:
+    if threads is not None and threads < 1:
+        raise ValueError(f"--threads {threads}: at least one thread is needed")
