@@ -20,6 +20,7 @@ from rnar.report.formats import FORMATS, markdown, terminal
 from rnar.report.groups import grouped
 from rnar.report.listing import listing
 from rnar.report.page import Page
+from rnar.report.published import TITLES
 from rnar.report.rows import Row
 from rnar.report.store import export as export_rows
 from rnar.report.tables import paper_table
@@ -30,14 +31,14 @@ RUNS = Path("runs")
 WIDE = 240  # columns, of a table that goes into a file
 SIZES, OFFICIAL = (4, 8, 16, 32, 64), (64,)
 
-Table = Literal[1, 2, 3, 4]
+TABLES = f"{{{','.join(map(str, TITLES))}}}"
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
 Figure = Literal["timing", "curves", "sizes", "hints"]
 
 
 def report(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUNS...", "runs")] = (),
-    table: Annotated[Table | None, flag("{1,2,3,4}", "all that was run")] = None,
+    table: Annotated[int | None, flag(TABLES, "all that was run")] = None,
     format: Format = "terminal",
     figure: Annotated[Figure | None, flag("{timing,curves,sizes,hints}")] = None,
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
@@ -110,7 +111,9 @@ def report(
     write(target, drawn)
 
 
-def _check(figure: Figure | None, table: Table | None, out: Path | None) -> None:
+def _check(figure: Figure | None, table: int | None, out: Path | None) -> None:
+    if table is not None and table not in TITLES:
+        raise ValueError(f"--table {table}: there are {', '.join(f'{k} ({title})' for k, title in TITLES.items())}")
     if figure is None:
         return
     if table is not None:

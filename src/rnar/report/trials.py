@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import NamedTuple
 
 import torch
 
+from rnar.engine.memory import all_memory
 from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import Evaluation, evaluate
 from rnar.evaluation.memory import step_bytes
@@ -116,17 +116,9 @@ def evaluated(
 
 def check_memory(reasoner: Reasoner, problems: ProblemSet) -> None:
     """Raise where not even one sample would fit."""
-    needed, there = step_bytes(reasoner, problems.task, problems.length), _memory()
+    needed, there = step_bytes(reasoner, problems.task, problems.length), all_memory()
     if there is not None and needed > there:
         raise ValueError(
             f"{problems.task}: n={problems.n} is too large for this network: a step of one sample needs about "
             f"{needed / 1e9:.0f} GB, and this machine has {there / 1e9:.0f}"
         )
-
-
-def _memory() -> int | None:
-    """All bytes of this machine; None where it does not say."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
