@@ -37,9 +37,6 @@ ENOUGH = 5.0  # seconds of measuring, if each size has been tried
 START = 5.0  # seconds until the first step of a run that was not measured
 VALIDATED = 8  # samples
 
-Tell = Callable[[str], None]
-Clock = Callable[[], float]
-
 
 class Work(NamedTuple):
     """How much there is to compute."""
@@ -103,35 +100,30 @@ def work_of(batch: Batch) -> Work:
 
 def run_work(settings: Resolved) -> RunWork:
     """How much a run has to compute, found by drawing a few of its samples."""
-    task, few = settings.tasks[0], replace(settings, batch=min(settings.batch, DRAWN))
-    with training_data(few, task) as stream:
-        sizes = settings.sizes or find(task).problem.training_sizes
-        step = np.mean([_scaled(work_of(next(stream)), settings.batch / few.batch) for _ in sizes], axis=0)
-    validation = _trial(few, VALIDATION_SIZE, settings.validation_samples)
-    validation += _trial(few, WIDER_SIZE, settings.wider_samples)
-    selection = _trial(few, VALIDATION_SIZE, selection_samples(settings, task)) * CANDIDATES
+    task = settings.tasks[0]
+    step = _drawn(settings, settings.sizes, settings.batch)
+    validation = _drawn(settings, (VALIDATION_SIZE,), settings.validation_samples)
+    validation += _drawn(settings, (WIDER_SIZE,), settings.wider_samples)
+    selection = _drawn(settings, (VALIDATION_SIZE,), selection_samples(settings, task))
     test, steps = size_of(task, "test"), mean_steps(task, "test")
     nodes = find(task).sample(seeded(0), test.length, 1).nodes
     samples = min(test.samples, settings.test_samples or test.samples)
-    tested = np.array([samples * max(1.0, steps - 1) * nodes**2, steps]) * TESTED
+    tested = np.array([samples * max(1.0, steps - 1) * nodes**2, steps])
     return RunWork(
         Work(*step * settings.steps),
         Work(*validation * (1 + settings.steps // settings.validate_every)),
-        Work(*selection + tested),
+        Work(*selection * CANDIDATES + tested * TESTED),
     )
 
 
-def _trial(few: Resolved, n: int, samples: int) -> np.ndarray:
-    """The work of trying a network on so many samples of size n."""
+def _drawn(settings: Resolved, sizes: tuple[int, ...] | None, samples: int) -> np.ndarray:
+    """The work of a batch of so many samples, on average over these sizes; None means those of training."""
     if not samples:
         return np.zeros(2)
-    with training_data(replace(few, sizes=(n,)), few.tasks[0]) as stream:
-        return _scaled(work_of(next(stream)), samples / few.batch)
-
-
-def _scaled(work: Work, factor: float) -> np.ndarray:
-    """The work on more samples at once: more pairs, but no more calls."""
-    return np.array([work.pairs * factor, work.calls])
+    few = replace(settings, sizes=sizes, batch=min(settings.batch, DRAWN))
+    with training_data(few, few.tasks[0]) as stream:
+        work = np.mean([work_of(next(stream)) for _ in stream.state["sizes"]], axis=0)
+    return work * (samples / few.batch, 1)  # more samples have more pairs, but no more calls
 
 
 def measure(settings: Resolved) -> dict[str, Any]:
@@ -151,7 +143,7 @@ def measure(settings: Resolved) -> dict[str, Any]:
         return Rates(imported + first, pair, call, tried_pair, int(peak_memory(learner.workers) * 1e6))._asdict()
 
 
-def _steps(learner: Learner, clock: Clock) -> list[tuple[float, Work]]:
+def _steps(learner: Learner, clock: Callable[[], float]) -> list[tuple[float, Work]]:
     """Take some steps, each size at least once after the first step: the seconds and the work of each."""
     found, begun = [], time.monotonic()
     with training_data(learner.settings, learner.settings.tasks[0]) as same:
@@ -174,7 +166,7 @@ def fitted(seen: Sequence[tuple[float, Work]]) -> tuple[float, float]:
 
 
 def estimated(
-    jobs: Sequence[Job], measured: Callable[[Resolved], Outcome], tell: Tell = lambda words: None
+    jobs: Sequence[Job], measured: Callable[[Resolved], Outcome], tell: Callable[[str], None] = lambda words: None
 ) -> dict[tuple[str, str], Cost]:
     """The costs of all runs that are open, by task and model; `measured` does `measure` in a process somewhere."""
     costs = {job.kind: _known(job) for job in jobs if job.standing == "finished"}
