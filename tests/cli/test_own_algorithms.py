@@ -19,7 +19,7 @@ from rnar.clrs import ALGORITHMS, algorithm, graph, node, step
 from rnar.clrs.problems.arrays import Numbers
 from rnar.engine import predict
 from rnar.sweep.engines.ray import own_modules
-from rnar.sweep.work import run_work
+from rnar.sweep.estimate import run_work
 from rnar.training import Run, Settings, loop, train
 
 DOTTED = "pack.age:minimum"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from helpers.sweeping import SMALL_RUN as TINY
-from rnar.sweep.estimate import Rates, fitted
+from rnar.sweep.estimate import Rates, Work, fitted, run_work
 from rnar.sweep.plan import Job
-from rnar.sweep.work import Work, run_work
 from rnar.training import Settings
 
 

@@ -1,8 +1,9 @@
-"""A training step of dm-clrs whenever one is asked for: the other side of `rnar.benchmark.reference`.
+"""Takes a training step of dm-clrs whenever it is asked to: the other side of `rnar.benchmark.reference`.
 
-A Python that has dm-clrs runs this file; it need not have rnar, so nothing of it is imported here. Each line of its
-input is a request, and is answered with a line of JSON. The first is the setting: task, n, batch, size, threads,
-options of the sampler, order_as_input, aggregator, along_edges, triplets, gate. Then "train", "evaluate" and "memory".
+A Python that has dm-clrs runs this file. It need not have rnar, so nothing of rnar is imported here. Each line of the
+input is a request in JSON, and is answered with a line of JSON. The first is the setting: task, n, batch, size,
+threads, options of the sampler, order_as_input, aggregator, along_edges, triplets, gate. Then come "train", "evaluate"
+and "memory".
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,12 +19,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-TRIPLETS = 8  # features of a triplet, as dm-clrs has it by default
+TRIPLETS = 8  # features of a triplet, the default of dm-clrs
 
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # so that nothing that libraries print is taken for an answer
 
     def say(answer: Any) -> None:
         print(json.dumps(answer), file=answers, flush=True)
@@ -32,30 +34,31 @@ def main() -> None:
         reference = Reference(next(requests))
         say(reference.facts)
         for request in requests:
-            say({"train": reference.train, "evaluate": reference.evaluate, "memory": memory}[request]())
+            say(memory() if request == "memory" else reference._timed(getattr(reference, request)))
     except ImportError as error:
         say({"lacks": str(error)})
-    except Exception as error:  # the one who asked shall tell it
+    except Exception as error:  # rnar shows it
         say({"error": f"{type(error).__name__}: {error}"})
 
 
 class Reference:
-    """A network of dm-clrs, and what it learns from."""
+    """A network of dm-clrs, and the batches that it learns from."""
 
     def __init__(self, setting: dict[str, Any]):
-        keep_to_cores(setting["threads"])
+        if hasattr(os, "sched_setaffinity"):  # use that many cores only (None: all); to be said before JAX counts them
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: setting["threads"]])
         import jax  # pyright: ignore[reportMissingImports]
 
         import clrs  # pyright: ignore[reportMissingImports]
 
         self._wait: Callable[[Any], Any] = jax.block_until_ready
         self._key = jax.random.PRNGKey(0)
-        spec, self._batches = samples(setting)
+        spec, self._batches = samples(clrs, setting)
         first = next(self._batches)
-        self._model = clrs.models.BaselineModel(
+        self._model = clrs.models.BaselineModel(  # pyright: ignore[reportAttributeAccessIssue]
             spec=[spec],
             dummy_trajectory=[first],
-            processor_factory=lambda size: processor(size, setting),
+            processor_factory=lambda size: processor(clrs, size, setting),
             hidden_dim=setting["size"],
             encode_hints=True,
             decode_hints=True,
@@ -70,21 +73,15 @@ class Reference:
             "device": jax.default_backend(),
         }
 
-    def train(self) -> dict[str, Any]:
-        return self._timed(self._train)
-
-    def evaluate(self) -> dict[str, Any]:
-        return self._timed(self._evaluate)
-
-    def _train(self, batch: Any) -> None:
+    def train(self, batch: Any) -> None:
         loss = self._model.feedback(self._key, batch, 0)
         self._wait((loss, self._model._device_params))
 
-    def _evaluate(self, batch: Any) -> None:
+    def evaluate(self, batch: Any) -> None:
         self._wait(self._model.predict(self._key, batch.features, 0)[0])
 
     def _timed(self, step: Callable[[Any], None]) -> dict[str, Any]:
-        """One step. A batch with more steps than any before is compiled for, which does not count."""
+        """One step. JAX compiles for each new number of steps of a batch; that is done first and not timed."""
         batch = next(self._batches)
         while (step, steps_of(batch)) not in self._compiled:
             step(batch)
@@ -97,21 +94,12 @@ class Reference:
         return {"seconds": seconds, "sample_steps": own, "padded_steps": steps_of(batch)}
 
 
-def keep_to_cores(threads: int | None) -> None:
-    """Use no more than so many cores (None: all), where the system can do that. To be done before JAX counts them."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
-
-
-def samples(setting: dict[str, Any]) -> tuple[Any, Iterator[Any]]:
-    """The spec and endless batches, made as for training by the example that comes with dm-clrs."""
+def samples(clrs: Any, setting: dict[str, Any]) -> tuple[Any, Iterator[Any]]:
+    """The spec and endless batches, made for training as in the example that comes with dm-clrs."""
     import numpy as np
 
-    import clrs  # pyright: ignore[reportMissingImports]
-
-    sampler, spec = clrs.build_sampler(
-        setting["task"], num_samples=-1, seed=1, length=setting["n"], **setting["options"]
-    )
+    options = {"num_samples": -1, "seed": 1, "length": setting["n"], **setting["options"]}
+    sampler, spec = clrs.build_sampler(setting["task"], **options)
     batches: Any = iter(lambda: sampler.next(setting["batch"]), None)
     batches = clrs.process_random_pos(batches, np.random.RandomState(0))
     if setting["order_as_input"]:
@@ -119,10 +107,8 @@ def samples(setting: dict[str, Any]) -> tuple[Any, Iterator[Any]]:
     return clrs.process_permutations(spec, batches, enforce_permutations=True)
 
 
-def processor(size: int, setting: dict[str, Any]) -> Any:
-    """Message passing with that aggregator."""
-    import clrs  # pyright: ignore[reportMissingImports]
-
+def processor(clrs: Any, size: int, setting: dict[str, Any]) -> Any:
+    """Message passing with the setting's aggregator."""
     make = clrs.processors.PGN if setting["along_edges"] else clrs.processors.MPNN
     options = {} if setting["aggregator"] == "max" else {"reduction": recurrent(setting["aggregator"])}
     return make(
@@ -157,10 +143,9 @@ def steps_of(batch: Any) -> int:
 def memory() -> int:
     """The most bytes that this process has had in memory."""
     status = Path("/proc/self/status")
-    if status.exists():
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+    found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text()) if status.exists() else None
+    if found:
+        return int(found[1]) * 1024
     import resource  # not on every system
 
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,4 +1,4 @@
-"""How much a network has to multiply, and how fast this machine can."""
+"""How many operations the matrix products of a network have, and how fast this machine does them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from rnar.engine import predict
 from rnar.nn.reasoner import Reasoner
 
 WIDTH = 128
-LEAST_ROWS = 1024  # of a product that measures the machine, and not the calls
+LEAST_ROWS = 1024  # with fewer, a product would take less time than its call
 PRODUCTS = 10  # in one measurement
-
-WITH_BACKWARD = 3  # times as much: a product y = W x has two more in the backward pass, for the gradients of W and of x
+WITH_BACKWARD = 3  # times as many: a product y = W x has two more in the backward pass, for the gradients of W and x
 
 
 class Cost(NamedTuple):
@@ -30,7 +29,7 @@ class Cost(NamedTuple):
     sample: int
     """for each sample: its inputs and outputs"""
     once: int
-    """for weights that are multiplied with each other first"""
+    """for products of weights with weights, which are computed once"""
 
     def of(self, batch: Batch) -> int:
         return self.step * sample_steps(batch) + self.sample * batch.size + self.once
@@ -38,38 +37,33 @@ class Cost(NamedTuple):
 
 def sample_steps(batch: Batch) -> int:
     """How many steps the samples of a batch take together; one of length T takes T - 1, but at least one."""
-    return sum(max(1, int(length) - 1) for length in batch.lengths)
+    return int((batch.lengths - 1).clip(min=1).sum())
 
 
 def forward_cost(reasoner: Reasoner, batch: Batch) -> Cost:
     """What batches like this one cost, found with two samples and two steps.
 
-    Exact but for a network that multiplies weights with each other anew at each step, and not once: less than a
-    hundredth of its cost then counts for each sample.
+    It is exact unless a network multiplies weights with each other at each step; then less than a hundredth of its cost
+    is counted for each sample instead of once.
     """
-    one, two = (forward_flops(reasoner, _few(batch, samples, steps=1)) for samples in (1, 2))
+    one = forward_flops(reasoner, _few(batch, samples=1, steps=1))
+    two = forward_flops(reasoner, _few(batch, samples=2, steps=1))
     step = forward_flops(reasoner, _few(batch, samples=1, steps=2)) - one
     sample = two - one - step
     return Cost(step, sample, once=one - sample - step)
 
 
 def _few(batch: Batch, samples: int, steps: int) -> Batch:
-    """The first sample so many times, as if it took so many steps. A network is told no more than the first hint."""
-    first = np.zeros(samples, int)
-    return Batch(
-        batch.task,
-        {name: x[first] for name, x in batch.inputs.items()},
-        {name: x[:1, first] for name, x in batch.hints.items()},
-        {name: x[first] for name, x in batch.outputs.items()},
-        np.full(samples, steps + 1),
-    )
+    """The first sample so many times, as if it took so many steps. A network sees only the first hint."""
+    few = batch.part(np.zeros(samples, int))
+    return few._replace(hints={name: x[:1] for name, x in few.hints.items()}, lengths=np.full(samples, steps + 1))
 
 
 def forward_flops(reasoner: Reasoner, batch: Batch) -> int:
-    """Those operations, counted.
+    """The operations in the matrix products of a forward pass, counted.
 
-    In double precision on the CPU, for which neither compiled loops nor fused recurrent layers exist: there each
-    product is a call of its own, and can be seen.
+    This is done in double precision on the CPU, where there are neither compiled loops nor fused recurrent layers: each
+    product is a call of its own, which the counter sees.
     """
     plain = copy.deepcopy(reasoner).cpu().double().eval().requires_grad_(False)  # the counter would follow gradients
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
@@ -78,7 +72,7 @@ def forward_flops(reasoner: Reasoner, batch: Batch) -> int:
 
 
 class Machine:
-    """This machine at products [rows, 128] x [128, 128], its rows shared out among the threads."""
+    """How fast this machine computes products [rows, 128] x [128, 128], with the rows shared out among threads."""
 
     def __init__(self, rows: int, threads: int, device: torch.device):
         self._device = device
@@ -88,10 +82,10 @@ class Machine:
         self._weight = torch.randn(WIDTH, WIDTH, device=device)
         self._flops = 2 * each * WIDTH * WIDTH * PRODUCTS * threads
         self.best = 0.0
-        """operations a second, the most that were ever measured"""
+        """operations per second in the fastest measurement"""
 
     def measure(self) -> None:
-        """Once more; to be called now and then, for a machine may have other work."""
+        """Measure once more. Called now and then, because the machine may have other work at times."""
         start = time.perf_counter()
         list(self._pool.map(self._work, self._factors))
         synchronise(self._device)
@@ -104,7 +98,7 @@ class Machine:
 
 
 def synchronise(device: torch.device) -> None:
-    """Wait until a device has done all it was told."""
+    """Wait until a device has finished its work."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     elif device.type == "mps":

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import io
+import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import torch
+from rich.console import Console
 
 from rnar.benchmark.flops import WITH_BACKWARD, Machine, forward_cost, sample_steps, synchronise
-from rnar.benchmark.loop import seconds_besides
 from rnar.benchmark.reference import Reference
 from rnar.benchmark.report import Outside, Report, Series, Theirs
-from rnar.clrs import Stream
+from rnar.clrs import Stream, find
 from rnar.clrs.batch import Batch
 from rnar.engine.workers import Workers, available_cores
 from rnar.evaluation.evaluate import evaluate
 from rnar.models import Model
-from rnar.training.environment import chosen_device, versions
-from rnar.training.settings import Device
+from rnar.training.environment import chosen_device, peak_memory, versions
+from rnar.training.folder import claimed
+from rnar.training.learner import Learner
+from rnar.training.live import Live
+from rnar.training.loop import learn
+from rnar.training.settings import Device, Settings
+from rnar.training.stopping import Stop
+from rnar.training.team import Team
+from rnar.training.watch import Beginning
 
 CLIP = 1.0
 LEARNING_RATE = 1e-3
@@ -50,18 +62,17 @@ class Setting:
             if value is not None and value < 1:
                 raise ValueError(f"--{name} must be at least 1, not {value}")
         self.stream().close()  # raises if there is no such task, or none of this n
-        self.place  # noqa: B018 (raises too)
+        self.place  # noqa: B018 (raises if there is no such device)
 
     @property
     def sizes(self) -> dict[str, int]:
-        """All numbers, none left open."""
+        """All numbers, with none left open."""
         size = self.model.size if self.size is None else self.size
         threads = self.threads or (available_cores() if self.place.type == "cpu" else 1)
         return {"n": self.n, "batch": self.batch, "size": size, "threads": threads}
 
     @property
     def place(self) -> torch.device:
-        """The device itself, if it is there."""
         return chosen_device(self.device)
 
     def stream(self) -> Stream:
@@ -76,14 +87,11 @@ class Ours:
         self.reasoner = setting.model.build(setting.task, setting.size).to(self.device)
         self.workers = Workers(self.reasoner, setting.sizes["threads"])
         self.optimiser = torch.optim.Adam(self.reasoner.parameters(), LEARNING_RATE, fused=True)
-        self.batches: list[Batch] = []
         self.seconds_to_draw: list[float] = []
         self.seconds_to_update: list[float] = []
         with setting.stream() as stream:
-            for _ in range(1 + setting.rounds):
-                start = time.perf_counter()
-                self.batches.append(next(stream))
-                self.seconds_to_draw.append(time.perf_counter() - start)
+            draw = timed(partial(next, stream), self.seconds_to_draw)
+            self.batches: list[Batch] = [draw() for _ in range(1 + setting.rounds)]
 
     def train(self, k: int) -> float:
         """Learn from batch k; the seconds."""
@@ -91,13 +99,13 @@ class Ours:
         start = time.perf_counter()
         self.workers.backward(self.batches[k], seed=k)
         synchronise(self.device)
-        middle = time.perf_counter()
+        timed(self._update, self.seconds_to_update)()
+        return time.perf_counter() - start
+
+    def _update(self) -> None:
         torch.nn.utils.clip_grad_norm_(self.reasoner.parameters(), CLIP)
         self.optimiser.step()
         synchronise(self.device)
-        end = time.perf_counter()
-        self.seconds_to_update.append(end - middle)
-        return end - start
 
     def evaluate(self, k: int) -> float:
         """Predict the outputs of batch k and score them; the seconds."""
@@ -105,30 +113,22 @@ class Ours:
         evaluate(self.workers, self.batches[k], seed=k)
         return time.perf_counter() - start
 
-    def outside(self, besides: float) -> Outside:
-        return Outside(median(self.seconds_to_draw[1:]), median(self.seconds_to_update[1:]), besides)
-
-    @property
-    def peak_memory(self) -> int:
-        return (
-            torch.cuda.max_memory_allocated(self.device) if self.device.type == "cuda" else self.workers.peak_memory()
-        )
-
 
 def measure(setting: Setting, reference: Reference | None = None, tell: Tell = lambda words: None) -> Report:
-    """Measure a network of ours, and one of dm-clrs by turns with it.
+    """Measure a network of ours and, by turns with it, one of dm-clrs.
 
-    The peak of memory is that of this process, and of those that help it, up to the last training step.
+    The peak of memory is that of this process and its helpers up to the last training step.
     """
     tell("drawing batches")
     ours = Ours(setting)
     machine = Machine(setting.batch * ours.batches[0].nodes ** 2, ours.workers.threads, ours.device)
     turns = Turns(setting.rounds, machine, tell)
-    training, their_training = turns.take("training", ours.train, reference and reference.train)
-    peak, their_peak = ours.peak_memory, reference.memory() if reference else 0
-    evaluation, their_evaluation = turns.take("evaluation", ours.evaluate, reference and reference.evaluate)
+    ask = reference and reference.ask
+    training, their_training = turns.take("training", ours.train, ask and partial(ask, "train"))
+    peak, their_peak = round(peak_memory(ours.workers) * 1e6), ask("memory") if ask else 0
+    evaluation, their_evaluation = turns.take("evaluation", ours.evaluate, ask and partial(ask, "evaluate"))
     tell("training in a scratch folder")
-    besides = seconds_besides(setting.task, setting.model, **setting.sizes, device=setting.device, steps=setting.rounds)
+    besides = seconds_besides(setting)
     tell("counting products")
     cost = forward_cost(ours.reasoner, ours.batches[0])
     flops = [cost.of(batch) for batch in ours.batches[1:]]
@@ -143,7 +143,7 @@ def measure(setting: Setting, reference: Reference | None = None, tell: Tell = l
         parameters=sum(parameter.numel() for parameter in ours.reasoner.parameters()),
         training=Series(training, steps, [WITH_BACKWARD * count for count in flops]),
         evaluation=Series(evaluation, steps, flops),
-        outside=ours.outside(besides),
+        outside=Outside(median(ours.seconds_to_draw[1:]), median(ours.seconds_to_update[1:]), besides),
         peak_memory=peak,
         machine=machine.best,
         versions=versions(),
@@ -153,7 +153,7 @@ def measure(setting: Setting, reference: Reference | None = None, tell: Tell = l
 
 @dataclass
 class Turns:
-    """A step of ours, then one of theirs, and so on: what else the machine does then hits both."""
+    """A step of ours, then one of theirs, and so on: whatever else the machine does slows down both."""
 
     rounds: int
     machine: Machine
@@ -181,3 +181,43 @@ class Turns:
 def series(answers: list[dict[str, Any]]) -> Series:
     """The answers of dm-clrs."""
     return Series([answer["seconds"] for answer in answers], [answer["sample_steps"] for answer in answers])
+
+
+def seconds_besides(setting: Setting) -> float:
+    """Seconds of each step that training spends on other things than gradients and validation.
+
+    The real loop runs in a scratch folder, with its data, log, display and saving. A state is saved at the beginning
+    and at the end, which is more often than in a long run, where it is saved twice a minute.
+    """
+    task, sizes, steps = setting.task, setting.sizes, setting.rounds
+    length = find(task).problem.length
+    official = max((size for size in range(1, setting.n + 1) if length(size) <= setting.n), default=setting.n)
+    with tempfile.TemporaryDirectory() as place:
+        settings = Settings(
+            tasks=(task,), model=setting.model, batch=setting.batch, sizes=(official,), size=sizes["size"],
+            device=setting.device, steps=steps, validate_every=steps, validation_samples=1, folder=Path(place) / "run",
+        ).resolved()  # fmt: skip
+        team = Team(setting.place, sizes["threads"])
+        console = Console(file=io.StringIO(), force_terminal=True)
+        with closing(Learner(settings, team)) as learner, closing(Live(console)) as live, claimed(settings) as folder:
+            folder.begin({}, {})
+            live.began(Beginning(settings, settings.path, 0, learner.parameters, str(team.device), team.threads, []))
+            learner.workers.backward(next(learner.streams[task]))  # starts processes and compiles
+            inside: list[float] = []
+            learner.workers.backward = timed(learner.workers.backward, inside)  # type: ignore[method-assign]
+            learner.validate = timed(learner.validate, inside)  # type: ignore[method-assign]
+            start = time.perf_counter()
+            learn(learner, folder, live, Stop())
+            return (time.perf_counter() - start - sum(inside)) / steps
+
+
+def timed(function: Callable[..., Any], seconds: list[float]) -> Callable[..., Any]:
+    """The same function, which also appends to `seconds` how long each call took."""
+
+    def call(*args: Any, **named: Any) -> Any:
+        start = time.perf_counter()
+        found = function(*args, **named)
+        seconds.append(time.perf_counter() - start)
+        return found
+
+    return call

@@ -1,4 +1,4 @@
-"""dm-clrs in a process of its own, which takes a step when it is told to: the two are never at work at once."""
+"""dm-clrs in a process of its own, which takes a step only when it is told to, so that it never disturbs ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -39,59 +39,47 @@ COUNTERPARTS = {
 
 
 def counterpart(model: Model) -> Counterpart:
-    """That of a model of ours, if there is one."""
+    """What dm-clrs has for a model of ours; raises if it has nothing."""
     if model.name not in COUNTERPARTS or MODELS.get(model.name) is not model:
         raise ValueError(f"dm-clrs has no counterpart of {model.name!r}; it has those of {', '.join(COUNTERPARTS)}")
     return COUNTERPARTS[model.name]
 
 
 class Reference:
-    """The process: each method is a question to it."""
+    """The process that runs dm-clrs."""
 
-    def __init__(self, python: str, process: subprocess.Popen[bytes], errors: IO[str]):
+    def __init__(self, python: str, process: subprocess.Popen[bytes], errors: IO[str], setting: dict[str, Any]):
         self._python, self._process, self._errors = python, process, errors
-        self.facts: dict[str, Any] = {}
-
-    def train(self) -> dict[str, Any]:
-        """One training step: {"seconds", "sample_steps", "padded_steps"}. The first compiles, before it is timed."""
-        return self.ask("train")
-
-    def evaluate(self) -> dict[str, Any]:
-        return self.ask("evaluate")
-
-    def memory(self) -> int:
-        """The most bytes that it has had in memory."""
-        return self.ask("memory")
+        self.facts: dict[str, Any] = self.ask(setting)
 
     def ask(self, request: Any) -> Any:
+        """The answer to the setting, or to "train", "evaluate" or "memory" (see dm_clrs_step.py)."""
         assert self._process.stdin and self._process.stdout
-        try:
+        with suppress(BrokenPipeError):  # if it has ended, there is no answer either
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
-        except BrokenPipeError:
-            pass  # it has ended: so there is no answer either
         line = self._process.stdout.readline()
-        if not line:
-            raise ValueError(self._last_words())
-        answer = json.loads(line)
-        if isinstance(answer, dict) and "lacks" in answer:
+        answer = json.loads(line) if line else {"ended": self._process.wait()}
+        if not isinstance(answer, dict):
+            return answer
+        if "ended" in answer:
+            code = answer["ended"]
+            self._errors.seek(0)
+            said = self._errors.read().strip().splitlines()
+            end = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+            why = f": {said[-1]}" if said else ""
+            raise ValueError(f"{self._python} {end} and no answer{why}; is it a Python with dm-clrs?")
+        if "lacks" in answer:
             raise ValueError(f"{self._python} has no dm-clrs ({answer['lacks']}): install it there by {INSTALL}")
-        if isinstance(answer, dict) and "error" in answer:
+        if "error" in answer:
             raise ValueError(f"dm-clrs failed: {answer['error']}")
         return answer
-
-    def _last_words(self) -> str:
-        code = self._process.wait()
-        self._errors.seek(0)
-        said = self._errors.read().strip().splitlines()
-        end = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-        return f"{self._python} {end} and no answer{f': {said[-1]}' if said else ''}; is it a Python with dm-clrs?"
 
 
 @contextmanager
 def reference(python: str, model: Model, task: str, device: str, **sizes: int) -> Iterator[Reference]:
     """Start dm-clrs with the counterpart of a model; `sizes` are n, batch, size and threads.
 
-    On the CPU it is given as many cores as there are threads; elsewhere it may use what it finds.
+    On the CPU it is given as many cores as there are threads; elsewhere it may use whatever it finds.
     """
     setting: dict[str, Any] = {**counterpart(model)._asdict(), **_data(task), **sizes}
     environment = dict(os.environ)
@@ -99,33 +87,25 @@ def reference(python: str, model: Model, task: str, device: str, **sizes: int) -
         environment["JAX_PLATFORMS"] = "cpu"
     else:
         setting["threads"] = None
+    pipe, command = subprocess.PIPE, [python, str(SCRIPT)]
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
-        try:
-            process = subprocess.Popen(
-                [python, str(SCRIPT)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                bufsize=0,  # a request that could not be sent is not tried again
-                env=environment,
-            )
+        try:  # without a buffer, for what cannot be written must not be tried again
+            process = subprocess.Popen(command, bufsize=0, stdin=pipe, stdout=pipe, stderr=errors, env=environment)
         except OSError as error:
             raise ValueError(f"cannot run {python!r} ({error.strerror}); name a Python that has dm-clrs") from None
         with process:
             try:
-                found = Reference(python, process, errors)
-                found.facts = found.ask(setting)
-                yield found
+                yield Reference(python, process, errors, setting)
             finally:
                 process.kill()  # it has nothing to save
 
 
 def _data(task: str) -> dict[str, Any]:
-    """The training data of a task in the words of dm-clrs."""
+    """The training data of a task, as dm-clrs names them."""
     algorithm = find_task(task)
     if not is_official(task):
         raise ValueError(f"dm-clrs has no {task} to be measured on; bench it without --against, or one of CLRS-30")
     options = dict(algorithm.problem.training)
     if "needle" in options:
-        options["length_needle"] = -options.pop("needle")[1]  # a negative one is the longest of a range
+        options["length_needle"] = -options.pop("needle")[1]  # negative: needles of all lengths up to this one
     return {"task": task, "options": options, "order_as_input": "pred" in algorithm.spec.inputs}

@@ -9,13 +9,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Series:
-    """A kind of step, once in each round."""
+    """One kind of step, measured once in each round."""
 
     seconds: list[float]
     sample_steps: list[int]
-    """the steps of all samples of the batch together, padding not counted"""
+    """the steps of all samples of the batch together, without padding"""
     flops: list[int] | None = None
-    """operations in matrix products, none done twice; None: not known"""
+    """operations in matrix products, not counting any twice; None if not known"""
 
     @property
     def median(self) -> float:
@@ -27,14 +27,14 @@ class Series:
 
     @property
     def sample_steps_per_second(self) -> float:
-        return median(self._rates(self.sample_steps))
+        return self._rate(self.sample_steps)
 
     @property
     def flops_per_second(self) -> float | None:
-        return None if self.flops is None else median(self._rates(self.flops))
+        return None if self.flops is None else self._rate(self.flops)
 
-    def _rates(self, amounts: list[int]) -> list[float]:
-        return [amount / seconds for amount, seconds in zip(amounts, self.seconds, strict=True)]
+    def _rate(self, amounts: list[int]) -> float:
+        return median(amount / seconds for amount, seconds in zip(amounts, self.seconds, strict=True))
 
     def as_json(self) -> dict[str, Any]:
         rates = {"sample_steps_per_second": self.sample_steps_per_second, "flops_per_second": self.flops_per_second}
@@ -48,18 +48,18 @@ class Outside:
     data: float
     """to draw a batch, which is done in the background"""
     update: float
-    """to clip the gradients and to use them"""
+    """to clip the gradients and update the weights"""
     all: float
-    """of the real loop, all but gradients and validation: data, update, log, display, saving"""
+    """everything in the real loop but gradients and validation: data, update, log, display, saving"""
 
     def share(self, step: float) -> float:
-        """Of a training step of so many seconds, which contains the update already, and of the rest nothing."""
+        """The share of a training step; `step` is its measured time, which includes the update but nothing else."""
         return self.all / (step - self.update + self.all)
 
 
 @dataclass(frozen=True)
 class Theirs:
-    """The same of dm-clrs, measured by turns."""
+    """The same for dm-clrs, measured by turns with ours."""
 
     facts: dict[str, Any]
     """versions, and the device it used"""
@@ -70,17 +70,16 @@ class Theirs:
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times longer dm-clrs takes."""
+    """How many times longer dm-clrs takes; the lowest and the highest of all rounds."""
 
     of_medians: float
     lowest: float
-    """of the rounds' own ratios"""
     highest: float
 
 
 @dataclass(frozen=True)
 class Report:
-    """All of it."""
+    """All that `rnar bench` shows and writes."""
 
     task: str
     model: str
@@ -96,7 +95,7 @@ class Report:
     peak_memory: int
     """in bytes"""
     machine: float
-    """operations a second in matrix products alone"""
+    """operations per second in matrix products alone"""
     versions: dict[str, Any]
     dm_clrs: Theirs | None = None
 
@@ -106,8 +105,7 @@ class Report:
         found["outside"]["share"] = self.outside.share(self.training.median)
         for name in ("training", "evaluation"):
             ours: Series = getattr(self, name)
-            found[name] = ours.as_json()
-            found[name]["share_of_machine"] = (ours.flops_per_second or 0.0) / self.machine
+            found[name] = {**ours.as_json(), "share_of_machine": (ours.flops_per_second or 0.0) / self.machine}
             if self.dm_clrs:
                 theirs: Series = getattr(self.dm_clrs, name)
                 found["dm_clrs"][name] = {**theirs.as_json(), "ratio": asdict(ratio(theirs, ours))}

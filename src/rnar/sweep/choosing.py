@@ -10,7 +10,7 @@ from rnar.models import MODELS
 from rnar.models import find as find_model
 from rnar.report import published
 
-MOST_SEEDS = 10_000  # more are a slip of the finger
+MOST_SEEDS = 10_000  # more must be a typing error
 
 
 def tasks_of(words: str) -> list[str]:
@@ -29,10 +29,9 @@ def models_of(words: str) -> list[str]:
     """Names, wildcards and `module:attribute`, separated by commas; each model once."""
     found: list[str] = []
     for word in _words(words, "models"):
-        some = [name for name in MODELS if fnmatchcase(name, word)] or [word]
-        for name in some:
-            find_model(name)  # which says what is near
-        found += some
+        found += [name for name in MODELS if fnmatchcase(name, word)] or [word]
+    for name in found:
+        find_model(name)  # raises if there is none, and says which names are similar
     return list(dict.fromkeys(found))
 
 

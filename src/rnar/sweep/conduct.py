@@ -1,20 +1,23 @@
-"""One run after the other, until all are done. Where they run is an engine's business."""
+"""Starts one run after the other until all are done. Where they run is up to an engine."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from rnar.sweep.child import Outcome
+from rnar.sweep.child import Message, Outcome
 from rnar.sweep.plan import Job
+
+if TYPE_CHECKING:
+    from rnar.sweep.display import Display
 
 
 class Event(NamedTuple):
     """What happened to a job: a message came, or it has ended."""
 
     job: Job
-    message: dict[str, Any] | None = None
+    message: Message | None = None
     outcome: Outcome | None = None
 
 
@@ -22,24 +25,14 @@ class Engine(Protocol):
     """Starts processes somewhere."""
 
     def start(self, job: Job) -> None:
-        """Begin a run, or go on with it. There is room for it."""
+        """Begin or resume a run. It is called only while there is room for one more."""
 
     def events(self) -> Iterable[Event]:
         """What has happened; waits a moment if nothing has."""
         ...
 
     def stop(self) -> None:
-        """Have all that still run save and end."""
-
-
-class Onlooker(Protocol):
-    """Is told what happens."""
-
-    def started(self, job: Job) -> None: ...
-    def told(self, job: Job, message: dict[str, Any]) -> None: ...
-    def retried(self, job: Job, words: str) -> None: ...
-    def ended(self, job: Job, outcome: Outcome) -> None: ...
-    def waited(self) -> None: ...
+        """Have all runs that are still going save and end."""
 
 
 class Failure(NamedTuple):
@@ -47,52 +40,40 @@ class Failure(NamedTuple):
     words: str
 
 
-def conduct(jobs: Sequence[Job], engine: Engine, parallel: int, retries: int, onlooker: Onlooker) -> list[Failure]:
-    """Carry out all jobs, so many at a time; those that failed.
+def conduct(jobs: Sequence[Job], engine: Engine, parallel: int, retries: int, display: Display) -> list[Failure]:
+    """Carry out all jobs, at most `parallel` at a time, and return those that failed.
 
-    One that dies is begun again from where it was saved. It is given up when it has died more often than `retries`
-    without having come any further.
+    A job that dies is begun again from where it was saved. It is given up when it has died more than `retries` times
+    without getting any further.
     """
-    waiting, running = deque(jobs), set()
-    deaths = {id(job): _Deaths() for job in jobs}
+    waiting, running = deque(jobs), 0
+    furthest, deaths = Counter[int](), Counter[int]()  # by the id() of a job; `deaths` since it last got further
     failures: list[Failure] = []
     try:
         while waiting or running:
-            while waiting and len(running) < parallel:
+            while waiting and running < parallel:
                 job = waiting.popleft()
-                running.add(id(job))
                 engine.start(job)
-                onlooker.started(job)
+                running += 1
+                display.started(job)
             for job, message, outcome in engine.events():
                 if message is not None:
-                    deaths[id(job)].began(message.get("begun", 0))
-                    onlooker.told(job, message)
+                    if message.get("begun", 0) > furthest[id(job)]:
+                        furthest[id(job)] = message["begun"]
+                        deaths[id(job)] = 0
+                    display.told(job, message)
                 if outcome is None:
                     continue
-                running.discard(id(job))
-                if outcome.kind == "died" and deaths[id(job)].once_more(retries):
+                running -= 1
+                deaths[id(job)] += outcome.kind == "died"
+                if outcome.kind == "died" and deaths[id(job)] <= retries:
                     waiting.appendleft(job)
-                    onlooker.retried(job, outcome.words)
+                    display.retried(job, outcome.words)
                     continue
                 if outcome.kind != "done":
                     failures.append(Failure(job, outcome.words))
-                onlooker.ended(job, outcome)
-            onlooker.waited()
+                display.ended(job, outcome)
+            display.waited()
     finally:
         engine.stop()
     return failures
-
-
-class _Deaths:
-    """How often a job died since it last began further on than before."""
-
-    def __init__(self) -> None:
-        self.count, self.furthest = 0, 0
-
-    def began(self, step: int) -> None:
-        if step > self.furthest:
-            self.count, self.furthest = 0, step
-
-    def once_more(self, most: int) -> bool:
-        self.count += 1
-        return self.count <= most

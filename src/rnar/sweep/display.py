@@ -3,47 +3,40 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 
 from rnar.common.durations import took
-from rnar.sweep.child import Outcome
+from rnar.sweep.child import Message, Outcome
 from rnar.sweep.conduct import Failure
 from rnar.sweep.estimate import Cost
 from rnar.sweep.layout import Layout, makespan
 from rnar.sweep.plan import Job
 
 Costs = dict[tuple[str, str], Cost]
+"""by task and model; empty if nothing was estimated"""
 
-HEARTBEAT = 600.0  # seconds between lines in a log that say how far all is
-UNKNOWN = Cost(0.0, 1.0, 0.1, 0)
+HEARTBEAT = 600.0  # seconds without news after which a log gets a line that says how much is done
+UNKNOWN = Cost(start=0.0, training=1.0, test=0.1, memory=0)
+STANDINGS = {"finished": "finished", "further": "with more steps already", "begun": "to go on with", "new": "new"}
 
 
 def cost_of(job: Job, costs: Costs) -> Cost:
-    return costs.get((job.task, job.settings.name), UNKNOWN)
+    return costs.get(job.kind, UNKNOWN)
 
 
 def summary(jobs: Sequence[Job], folder: str) -> str:
     """How many runs there are, and how far they are."""
-    tasks, models, seeds = (
-        len({job.task for job in jobs}),
-        len({job.settings.name for job in jobs}),
-        len({job.settings.seed for job in jobs}),
-    )
+    tasks, models = (len(set(names)) for names in zip(*(job.kind for job in jobs), strict=True))
+    seeds = len({job.settings.seed for job in jobs})
     size = f"{_count(tasks, 'task')}, {_count(models, 'model')}, {_count(seeds, 'seed')}"
-    counts = {
-        "finished": sum(job.standing == "finished" for job in jobs),
-        "with more steps already": sum(job.standing == "further" for job in jobs),
-        "to go on with": sum(job.standing == "begun" for job in jobs),
-        "new": sum(job.standing == "new" for job in jobs),
-    }
-    return f"{_count(len(jobs), 'run')} in {folder} ({size}): " + ", ".join(
-        f"{count} {what}" for what, count in counts.items() if count
-    )
+    counts = Counter(job.standing for job in jobs)
+    states = ", ".join(f"{counts[each]} {words}" for each, words in STANDINGS.items() if counts[each])
+    return f"{_count(len(jobs), 'run')} in {folder} ({size}): {states}"
 
 
 def _count(number: int, what: str) -> str:
@@ -51,14 +44,14 @@ def _count(number: int, what: str) -> str:
 
 
 def table(jobs: Sequence[Job], costs: Costs, layout: Layout) -> Table:
-    """What is left to do: a line for each task, a column for each model, the time of a run and how many there are."""
+    """What is left to do, by task and model: how many runs, and how long each takes."""
     models = list(dict.fromkeys(job.settings.name for job in jobs))
     page = Table("task", *models, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in page.columns[1:]:
         column.justify = "right"
     for task in dict.fromkeys(job.task for job in jobs):
-        page.add_row(task, *(_cell([j for j in jobs if j.task == task and j.settings.name == model], costs, layout)
-                             for model in models))  # fmt: skip
+        cells = [[job for job in jobs if job.kind == (task, model)] for model in models]
+        page.add_row(task, *(_cell(cell, costs, layout) for cell in cells))
     return page
 
 
@@ -66,43 +59,37 @@ def _cell(jobs: Sequence[Job], costs: Costs, layout: Layout) -> str:
     left = [job for job in jobs if job.open]
     if not left:
         return "done" if jobs else "-"
-    if (left[0].task, left[0].settings.name) not in costs:
+    if left[0].kind not in costs:
         return f"{len(left)} x"
     seconds = sum(cost_of(job, costs).left(job) for job in left) / len(left) / layout.threads
     return f"{len(left)} x {took(seconds)}"
 
 
 def expected(jobs: Sequence[Job], costs: Costs, layout: Layout) -> str:
-    """How long all takes, and in how much memory."""
-    left = [job for job in jobs if job.open]
+    """How long everything takes, and how much memory."""
     how = f"{layout.parallel} at a time with {_count(layout.threads, 'thread')} each"
     if layout.gpus:
         how += f" and {layout.gpus:g} GPU"
     if not costs:
         return how
-    seconds = makespan([cost_of(job, costs).left(job) / layout.threads for job in left], layout.parallel)
+    each = [cost_of(job, costs).left(job) / layout.threads for job in jobs if job.open]
     memory = f", up to {layout.memory / 1e9:.1f} GB each" if layout.memory else ""
-    return f"about {took(seconds)} if nothing else is done here, {how}{memory}"
+    return f"about {took(makespan(each, layout.parallel))} if nothing else is done here, {how}{memory}"
 
 
 class Display:
-    """Told what happens, it says so."""
+    """Shows what happens while a sweep goes on: it is told by `conduct`."""
 
     def __init__(self, console: Console, jobs: Sequence[Job], costs: Costs):
         self.console, self.costs = console, costs
-        self.total = sum(cost_of(job, costs).left(job) for job in jobs)
-        self.runs, self.finished = len(jobs), 0
         self.left = {id(job): cost_of(job, costs).left(job) for job in jobs}
+        """seconds, by the id() of a job"""
+        self.total = sum(self.left.values())
+        self.runs, self.finished = len(jobs), 0
         self._begun = self._heard = time.monotonic()
         self._lines: dict[int, TaskID] = {}
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[words]}"),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"))
+        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._all = self.bar.add_task("all runs", total=self.total or 1.0, words="")
 
     def __enter__(self) -> Display:
@@ -115,7 +102,7 @@ class Display:
     def started(self, job: Job) -> None:
         self._lines[id(job)] = self.bar.add_task(job.name, total=float(job.steps), words="starts")
 
-    def told(self, job: Job, message: dict[str, Any]) -> None:
+    def told(self, job: Job, message: Message) -> None:
         cost, line = cost_of(job, self.costs), self._lines[id(job)]
         if "begun" in message and not self.console.is_terminal:
             self.say(f"{job.name} " + (f"goes on from step {message['begun']}" if message["begun"] else "begins"))
@@ -145,10 +132,11 @@ class Display:
 
     @property
     def share(self) -> float:
+        """Of the work, which is done."""
         return 1 - sum(self.left.values()) / self.total if self.total else 1.0
 
     def _soon(self) -> str:
-        """How long it will take yet, by how it went so far."""
+        """How long the rest will take, judging by how long the work took so far."""
         share, passed = self.share, time.monotonic() - self._begun
         return f"  (about {took(passed / share * (1 - share))} left)" if 0.01 < share < 1 else ""
 
@@ -163,5 +151,5 @@ class Display:
 
 
 def failed(failures: Sequence[Failure]) -> list[str]:
-    """Which, and why."""
+    """A line for each run that failed, with the reason."""
     return [f"  {job.name}: {words}" for job, words in failures]

@@ -1,54 +1,75 @@
-"""How long runs take and how much memory they need, by a short measurement of each model.
+"""How long runs take and how much memory they need, estimated from a short measurement of each model.
 
-A few training steps and a validation of one task give the time of a pair of nodes and of a call (see work.py); with
-these the time of any task is told. Where a run of the same kind is finished, its own time is taken instead.
+A step of a network takes time in proportion to the pairs of nodes that it looks at, and some more for each call. A few
+training steps and a validation on one task tell how long a pair and a call take; the time of a run on any task follows
+from how many it has. Where a run of the same task and model is finished, its own time is taken instead.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rnar.clrs.splits import size_of
+from rnar.clrs import find
+from rnar.clrs.batch import Batch
+from rnar.clrs.mersenne import seeded
+from rnar.clrs.splits import mean_steps, size_of
 from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.memory import BUDGET, MOST, step_bytes
+from rnar.sweep.child import Outcome
 from rnar.sweep.plan import Job
-from rnar.sweep.work import RunWork, Work, run_work, work_of
-from rnar.training import Resolved, Run
-from rnar.training.data import training_data
+from rnar.training import Resolved
+from rnar.training.data import VALIDATION_SIZE, WIDER_SIZE, selection_samples, training_data
 from rnar.training.environment import chosen_device, peak_memory
-from rnar.training.learner import Learner
+from rnar.training.learner import CANDIDATES, Learner
+from rnar.training.run import read_config
 from rnar.training.stopping import Stop
 from rnar.training.team import Team
 
-ENOUGH = 5.0  # seconds, if each size has been tried
-START = 5.0  # seconds until the first step, of runs that do not tell
+TESTED = 2  # networks of each run: the selected one and the last
+DRAWN = 8  # samples of each size that are drawn to find out how many steps they have
+ENOUGH = 5.0  # seconds of measuring, if each size has been tried
+START = 5.0  # seconds until the first step of a run that was not measured
 VALIDATED = 8  # samples
 
 
-Measure = Callable[[Resolved], dict[str, Any]]
-Tell = Callable[[str], None]
-Clock = Callable[[], float]
+class Work(NamedTuple):
+    """How much there is to compute."""
+
+    pairs: float
+    """of nodes, over all steps of all samples"""
+    calls: float
+    """of the network: as many as the longest sample of a batch has steps"""
+
+
+class RunWork(NamedTuple):
+    """How much a whole run has to compute."""
+
+    training: Work
+    validation: Work
+    test: Work
+    """including the comparison of the best networks before it"""
 
 
 class Cost(NamedTuple):
-    """Of a run on one core."""
+    """What a run needs on one core."""
 
     start: float
     """seconds until the first step"""
     training: float
-    """seconds, validation included"""
+    """seconds, including validation"""
     test: float
+    """seconds"""
     memory: int
     """bytes"""
 
     def left(self, job: Job) -> float:
-        """Seconds, of what is still to be done."""
+        """Seconds that a job still takes."""
         return self.start + self.training * (1 - min(1.0, job.step / job.steps)) + self.test
 
 
@@ -58,11 +79,11 @@ class Rates(NamedTuple):
     start: float
     """seconds until the first step"""
     pair: float
-    """seconds of training for a pair of nodes (see work.py)"""
+    """seconds for each pair of nodes in training"""
     call: float
-    """seconds of training besides, for each call of the network"""
+    """seconds more for each call of the network in training"""
     tried_pair: float
-    """seconds for a pair when the network is only tried"""
+    """seconds for each pair of nodes in validation and test"""
     memory: int
     """bytes of the whole process"""
 
@@ -72,21 +93,58 @@ class Rates(NamedTuple):
         return Cost(self.start, training, work.test.pairs * self.tried_pair, self.memory + test_memory)
 
 
+def work_of(batch: Batch) -> Work:
+    steps = (batch.lengths - 1).clip(min=1)  # the first hint of a sample is given
+    return Work(float(steps.sum()) * batch.nodes**2, float(steps.max()))
+
+
+def run_work(settings: Resolved) -> RunWork:
+    """How much a run has to compute, found by drawing a few of its samples."""
+    task = settings.tasks[0]
+    step = _drawn(settings, settings.sizes, settings.batch)
+    validation = _drawn(settings, (VALIDATION_SIZE,), settings.validation_samples)
+    validation += _drawn(settings, (WIDER_SIZE,), settings.wider_samples)
+    selection = _drawn(settings, (VALIDATION_SIZE,), selection_samples(settings, task))
+    test, steps = size_of(task, "test"), mean_steps(task, "test")
+    nodes = find(task).sample(seeded(0), test.length, 1).nodes
+    samples = min(test.samples, settings.test_samples or test.samples)
+    tested = np.array([samples * max(1.0, steps - 1) * nodes**2, steps])
+    return RunWork(
+        Work(*step * settings.steps),
+        Work(*validation * (1 + settings.steps // settings.validate_every)),
+        Work(*selection * CANDIDATES + tested * TESTED),
+    )
+
+
+def _drawn(settings: Resolved, sizes: tuple[int, ...] | None, samples: int) -> np.ndarray:
+    """The work of a batch of so many samples, on average over these sizes; None means those of training."""
+    if not samples:
+        return np.zeros(2)
+    few = replace(settings, sizes=sizes, batch=min(settings.batch, DRAWN))
+    with training_data(few, few.tasks[0]) as stream:
+        work = np.mean([work_of(next(stream)) for _ in stream.state["sizes"]], axis=0)
+    return work * (samples / few.batch, 1)  # more samples have more pairs, but no more calls
+
+
 def measure(settings: Resolved) -> dict[str, Any]:
     """The rates of a model, as plain data. Takes some seconds, and leaves nothing behind."""
-    start = time.process_time()  # to import all this
+    imported = time.process_time()  # seconds since the process was started
     team = Team(chosen_device(settings.device), threads=1)
-    # seconds of the processor's are the same whatever else the machine does; on a GPU there is none to ask
+    # the time of the processor is the same whatever else the machine does; on a GPU there is no such clock
     clock = time.process_time if team.device.type == "cpu" else time.perf_counter
     with closing(Learner(settings, team)) as learner:
-        (first, _), *seen = _steps(learner, clock)  # the first one compiles
+        (first, _), *seen = _steps(learner, clock)  # the first step compiles
         pair, call = fitted(seen)
-        tried = _trial(learner, clock)
-        return Rates(start + first, pair, call, tried, int(peak_memory(learner.workers) * 1e6))._asdict()
+        samples = next(iter(learner.validation.values())).part(slice(VALIDATED))
+        evaluate(learner.workers, samples.part(slice(1)))  # compiles
+        before = clock()
+        evaluate(learner.workers, samples)
+        tried_pair = (clock() - before) / work_of(samples).pairs
+        return Rates(imported + first, pair, call, tried_pair, int(peak_memory(learner.workers) * 1e6))._asdict()
 
 
-def _steps(learner: Learner, clock: Clock) -> list[tuple[float, Work]]:
-    """Some steps, each size at least once after the first: the seconds, and the work that was done."""
+def _steps(learner: Learner, clock: Callable[[], float]) -> list[tuple[float, Work]]:
+    """Take some steps, each size at least once after the first step: the seconds and the work of each."""
     found, begun = [], time.monotonic()
     with training_data(learner.settings, learner.settings.tasks[0]) as same:
         sizes = len(same.state["sizes"])
@@ -97,60 +155,49 @@ def _steps(learner: Learner, clock: Clock) -> list[tuple[float, Work]]:
     return found
 
 
-def _trial(learner: Learner, clock: Clock) -> float:
-    """Seconds for a pair of nodes when the network is only tried."""
-    samples = next(iter(learner.validation.values())).part(slice(VALIDATED))
-    evaluate(learner.workers, samples.part(slice(1)))  # compiles
-    before = clock()
-    evaluate(learner.workers, samples)
-    return (clock() - before) / work_of(samples).pairs
-
-
 def fitted(seen: Sequence[tuple[float, Work]]) -> tuple[float, float]:
-    """Seconds for a pair and for a call that explain best what was seen; neither is negative."""
+    """The seconds for a pair and for a call that explain best what was seen; neither is negative."""
     seconds, works = np.array([seconds for seconds, _ in seen]), np.array([work for _, work in seen])
-    weights = 1 / seconds  # a share of the time is what matters
+    weights = 1 / seconds  # so that relative errors count
     (pair, call), _, rank, _ = np.linalg.lstsq(works * weights[:, None], seconds * weights, rcond=None)
-    if rank < 2 or pair <= 0 or call <= 0:  # one size alone cannot tell them apart
+    if rank < 2 or pair <= 0 or call <= 0:  # steps of one size alone cannot tell them apart
         return float(seconds.sum() / works[:, 0].sum()), 0.0
     return float(pair), float(call)
 
 
-def estimated(jobs: Sequence[Job], measured: Measure, tell: Tell = lambda words: None) -> dict[tuple[str, str], Cost]:
-    """The costs of all runs that are open, by task and model; `measured` is `measure`, wherever it is done."""
-    known = _known(jobs)
-    unknown = {_pair(job): job.settings for job in jobs if job.open and _pair(job) not in known}
+def estimated(
+    jobs: Sequence[Job], measured: Callable[[Resolved], Outcome], tell: Callable[[str], None] = lambda words: None
+) -> dict[tuple[str, str], Cost]:
+    """The costs of all runs that are open, by task and model; `measured` does `measure` in a process somewhere."""
+    costs = {job.kind: _known(job) for job in jobs if job.standing == "finished"}
+    unknown = {job.kind: job.settings for job in jobs if job.open and job.kind not in costs}
     works: dict[tuple[str, str], RunWork] = {}
-    for k, (pair, settings) in enumerate(unknown.items()):
+    for k, (kind, settings) in enumerate(unknown.items()):
         tell(f"looking at the data: {k + 1} of {len(unknown)}")
-        works[pair] = run_work(settings)
+        works[kind] = run_work(settings)
     for model in dict.fromkeys(model for _, model in unknown):
         tell(f"measuring {model}")
-        theirs = sorted((pair for pair in works if pair[1] == model), key=lambda pair: works[pair].training.pairs)
-        rates = Rates(**measured(replace(unknown[theirs[len(theirs) // 2]], seed=0)))
-        for pair in theirs:
-            known[pair] = rates.cost(works[pair], test_memory(unknown[pair]))
-    return known
+        kinds = sorted((kind for kind in works if kind[1] == model), key=lambda kind: works[kind].training.pairs)
+        typical = replace(unknown[kinds[len(kinds) // 2]], seed=0)
+        outcome = measured(typical)
+        if outcome.kind != "done":
+            raise ValueError(f"{model} cannot be measured on {typical.tasks[0]}: {outcome.words}")
+        for kind in kinds:
+            costs[kind] = Rates(**outcome.value).cost(works[kind], _test_memory(unknown[kind]))
+    return costs
 
 
-def _pair(job: Job) -> tuple[str, str]:
-    return job.task, job.settings.name
+def _known(job: Job) -> Cost:
+    """The cost of a run that is finished."""
+    assert job.result
+    threads = read_config(job.settings.path)["environments"][-1].get("threads", 1)
+    seconds, test = job.result.seconds * threads, job.result.test_seconds * threads
+    return Cost(START, seconds, test, int(job.result.memory_mb * 1e6))
 
 
-def _known(jobs: Iterable[Job]) -> dict[tuple[str, str], Cost]:
-    """Of runs that are finished."""
-    found = {}
-    for job in jobs:
-        if job.standing == "finished" and job.result:
-            threads = Run(job.settings.path, job.settings.recipe).config["environments"][-1].get("threads", 1)
-            seconds, test = job.result.seconds * threads, job.result.test_seconds * threads
-            found[_pair(job)] = Cost(START, seconds, test, int(job.result.memory_mb * 1e6))
-    return found
-
-
-def test_memory(settings: Resolved) -> int:
-    """About how many bytes the test takes, besides: as many samples at once as there is room for."""
+def _test_memory(settings: Resolved) -> int:
+    """About how many bytes more the test takes: it has as many samples at once as there is room for."""
     task = settings.tasks[0]
-    samples = min(MOST, settings.test_samples or MOST)
     reasoner = settings.recipe.build(task, settings.size)
-    return min(BUDGET, samples * step_bytes(reasoner, task, size_of(task, "test").length))
+    needed = step_bytes(reasoner, task, size_of(task, "test").length)
+    return min(BUDGET, needed * min(MOST, settings.test_samples or MOST))

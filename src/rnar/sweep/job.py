@@ -1,7 +1,7 @@
 """What is done in a process of its own, `python -m rnar.sweep.job`: one run, or one measurement.
 
-A line of JSON comes in and says what to do; lines of JSON go out and tell how it goes. The last one is the outcome.
-Input stays open as long as whoever started this process is there: when it ends, this ends too.
+One line of JSON comes in and says what to do. Lines of JSON go out and report the progress; the last one is the
+outcome. The input stays open as long as the parent process lives: when it closes, this process ends too.
 """
 
 from __future__ import annotations
@@ -12,91 +12,73 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rnar.common.lock import locked
+from rnar.engine.memory import LITTLE
+from rnar.sweep.child import Message, Outcome
+from rnar.sweep.estimate import measure
+from rnar.training import Resolved, Watch, train
+from rnar.training.folder import LOCK
+from rnar.training.settings import HOW
+from rnar.training.watch import Beginning
+
 EVERY = 0.5  # seconds between two messages
-GRACE = 60.0  # seconds that another process gets to let go of the folder, or this one to save
+GRACE = 60.0  # seconds that another process gets to leave the folder, or this one to save
 
 Say = Callable[..., None]
 
 
-def train_one(request: dict[str, Any], say: Say) -> None:
-    """Train a run, or go on with it; tells steps, which share of the test is done, and in the end the score."""
-    from rnar.training import train
-    from rnar.training.folder import LOCK
-
-    settings = settings_of(request)
-    wait_until_free(settings.path / LOCK)
-    say(done=train(settings, _watch(say)).score)
-
-
-def measure_one(request: dict[str, Any], say: Say) -> None:
-    """Measure how fast a model is here."""
-    from rnar.sweep.estimate import measure
-
-    say(done=measure(settings_of(request)))
-
-
-WORK = {"train": train_one, "measure": measure_one}
-
-
-def request(work: str, settings: Any) -> dict[str, Any]:
-    """What is sent to such a process."""
-    from rnar.training.settings import HOW
-
+def request(work: str, settings: Resolved) -> Message:
+    """What to send to such a process; `work` is "train" or "measure"."""
     how = {name: getattr(settings, name) for name in HOW}
+    how["memory"] = LITTLE / 1e9 if settings.memory is None else settings.memory  # there are other runs beside it
     return {"work": work, "settings": settings.plain(), "folder": str(settings.path), "how": how}
 
 
-def settings_of(request: dict[str, Any]) -> Any:
-    from rnar.training import Resolved
+def carry_out(request: Message, say: Say) -> Any:
+    """Train or resume a run and return its score, or measure a model and return its rates."""
+    settings = Resolved.from_plain(request["settings"], path=Path(request["folder"]), **request["how"])
+    if request["work"] == "measure":
+        return measure(settings)
+    wait_until_free(settings.path / LOCK)
+    return train(settings, Telling(say)).score
 
-    return Resolved.from_plain(request["settings"], path=Path(request["folder"]), **request["how"])
 
+class Telling(Watch):
+    """Passes on how far a run is, but not too often."""
 
-def _watch(say: Say) -> Any:
-    from rnar.training import Watch
-    from rnar.training.watch import Beginning
+    def __init__(self, say: Say):
+        self.say = say
+        self.last = self.share = 0.0
 
-    class Telling(Watch):
-        """Passes on how far a run is, not too often."""
+    def began(self, beginning: Beginning) -> None:
+        self.say(begun=beginning.step)
 
-        last, share = 0.0, 0.0
+    def stepped(self, step: int, loss: float) -> None:
+        self._say_if_due(step=step)
 
-        def began(self, beginning: Beginning) -> None:
-            say(begun=beginning.step)
+    def testing(self, task: str, which: str) -> Callable[[float], None]:
+        self.share = 0.0
+        self.say(tested=0.0)
+        return self._tested
 
-        def stepped(self, step: int, loss: float) -> None:
-            if self._due():
-                say(step=step)
+    def _tested(self, part: float) -> None:
+        self.share += part
+        self._say_if_due(tested=min(1.0, self.share))
 
-        def testing(self, task: str, which: str) -> Callable[[float], None]:
-            self.share = 0.0
-            say(tested=0.0)
-
-            def advance(part: float) -> None:
-                self.share += part
-                if self._due():
-                    say(tested=min(1.0, self.share))
-
-            return advance
-
-        def _due(self) -> bool:
-            now = time.monotonic()
-            if now - self.last < EVERY:
-                return False
+    def _say_if_due(self, **message: float) -> None:
+        now = time.monotonic()
+        if now - self.last >= EVERY:
             self.last = now
-            return True
-
-    return Telling()
+            self.say(**message)
 
 
 def wait_until_free(lock: Path) -> None:
-    """Give a process that was told to end some time to do so; train() says what is wrong if it does not."""
-    from rnar.common.lock import locked
-
+    """Give another process time to leave the folder. If it does not, train() raises an error that says so."""
     end = time.monotonic() + GRACE
     while lock.exists() and time.monotonic() < end:
         try:
@@ -107,46 +89,40 @@ def wait_until_free(lock: Path) -> None:
 
 
 def end_with_parent() -> None:
-    """Stop as if asked to when nobody is there any more; and in any case after a while."""
-
-    def wait() -> None:
-        while os.read(0, 1024):  # not through sys.stdin, whose lock a process that is forked meanwhile waits for
-            pass
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(GRACE)
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
+    """Once the input is closed, stop as if asked to; if that takes too long, stop at once. Runs in a thread."""
+    while os.read(0, 1024):  # not through sys.stdin: a process forked meanwhile would wait for its lock
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os._exit(1)
 
 
 def main() -> None:
-    """Do what the first line says. What goes wrong for sure is `failed`, what may go well another time is `died`."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what anybody else prints is no message
+    os.dup2(2, 1)  # so that nothing else that is printed is taken for a message
     lock = threading.Lock()
 
     def say(**message: Any) -> None:
         with lock:
-            answers.write(json.dumps(message) + "\n")
-            answers.flush()
+            print(json.dumps(message), file=answers, flush=True)
 
     def end(*_: object) -> None:
         raise SystemExit(128 + signal.SIGTERM)
 
     signal.signal(signal.SIGTERM, end)
     request = json.loads(sys.stdin.buffer.readline())
-    end_with_parent()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     try:
-        WORK[request["work"]](request, say)
+        outcome = Outcome("done", value=carry_out(request, say))
     except (ValueError, OverflowError) as error:
-        say(failed=str(error))
+        outcome = Outcome("failed", str(error))
     except OSError as error:
-        say(failed=f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+        known = error.filename and error.strerror
+        outcome = Outcome("failed", f"{error.filename}: {error.strerror}" if known else str(error))
     except Exception as error:
-        import traceback
-
         traceback.print_exc()
-        say(died=f"{type(error).__name__}: {error}")
+        outcome = Outcome("died", f"{type(error).__name__}: {error}")
+    say(outcome=outcome)
 
 
 if __name__ == "__main__":

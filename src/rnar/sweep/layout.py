@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import heapq
 import math
-import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-THREAD = 300_000_000  # bytes that another thread needs: it is a process of its own
+THREAD = 300_000_000  # bytes that each further thread needs: it is a process of its own
 
 
 class Wanted(NamedTuple):
-    """What the user said; None where nothing."""
+    """What the user asked for; None where nothing was said."""
 
     parallel: int | None = None
     threads: int | None = None
@@ -33,17 +32,19 @@ class Wanted(NamedTuple):
 
 
 class There(NamedTuple):
-    """What a machine has, or all machines of a cluster."""
+    """What a machine has, or all machines of a cluster together."""
 
     cores: int
     gpus: float = 0
     memory: int | None = None
-    """bytes; None if it is not known, or somebody else takes care of it"""
+    """bytes; None if that is not known, or if the cluster takes care of it"""
     largest: int | None = None
     """cores of the largest machine, if there are several"""
 
 
 class Layout(NamedTuple):
+    """How the runs share what is there."""
+
     parallel: int
     threads: int
     gpus: float
@@ -52,41 +53,28 @@ class Layout(NamedTuple):
 
 
 def layout(runs: int, wanted: Wanted, there: There, uses_gpu: bool, memory: int | None) -> Layout:
-    """For so many runs, of which each needs that much memory.
+    """Share out what is there among so many runs, each of which needs so many bytes of memory.
 
-    Runs beside each other are quicker than threads in one run, so that a run has several threads only where there are
-    fewer runs than cores, or too little memory for more.
+    Several runs at a time are quicker than several threads in one run. So a run has more than one thread only if there
+    are fewer runs than cores, or too little memory for more runs.
     """
-    wanted.check()
     gpus = wanted.gpus if wanted.gpus is not None else float(uses_gpu)
     memory = int(wanted.memory * 1e9) if wanted.memory else memory
-    parallel = wanted.parallel or max(1, min(runs, _fitting(wanted, there, gpus, memory)))
+    most = [runs, there.cores // (wanted.threads or 1)]
+    if gpus:
+        most.append(int(there.gpus / gpus + 1e-9))
+    if memory and there.memory:
+        most.append(there.memory // memory)
+    parallel = wanted.parallel or max(1, min(most))
     threads = wanted.threads or max(1, min(there.cores // parallel, there.largest or there.cores))
     if memory and not wanted.memory:
         memory += (threads - 1) * THREAD
     return Layout(parallel, threads, gpus, memory)
 
 
-def _fitting(wanted: Wanted, there: There, gpus: float, memory: int | None) -> int:
-    limits = [there.cores // (wanted.threads or 1)]
-    if gpus:
-        limits.append(int(there.gpus / gpus + 1e-9))
-    if memory and there.memory:
-        limits.append(there.memory // memory)
-    return min(limits)
-
-
 def makespan(seconds: Iterable[float], parallel: int) -> float:
-    """How long it takes if each in turn begins as soon as there is room."""
+    """How long runs take if each in turn begins as soon as there is room."""
     ends = [0.0] * parallel
     for each in seconds:
-        heapq.heappush(ends, heapq.heappop(ends) + each)
+        heapq.heapreplace(ends, ends[0] + each)
     return max(ends)
-
-
-def all_memory() -> int | None:
-    """All bytes of this machine; None where it does not say."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from rnar.sweep.choosing import models_of, tasks_of
 from rnar.sweep.presets import Part
 from rnar.training import Resolved, Settings
 from rnar.training.data import training_data
@@ -19,17 +20,22 @@ Standing = Literal["new", "begun", "finished", "further"]
 
 @dataclass(frozen=True)
 class Job:
-    """One run: its settings with all values, and how far it is."""
+    """One run: its settings, and how far it is."""
 
     settings: Resolved
     standing: Standing = "new"
-    """`further`: it has more steps than this sweep asks for"""
+    """`further`: it has taken more steps than this sweep asks for"""
     step: int = 0
     result: Result | None = None
 
     @property
     def task(self) -> str:
         return self.settings.tasks[0]
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Its task and model: runs that differ only in the seed take equally long."""
+        return self.task, self.settings.name
 
     @property
     def name(self) -> str:
@@ -41,37 +47,30 @@ class Job:
 
     @property
     def open(self) -> bool:
-        """Is there something left to do?"""
+        """Is there anything left to do?"""
         return self.standing in ("new", "begun")
 
 
 def plan(parts: Iterable[Part], seeds: Sequence[int], common: dict[str, Any], folder: Path) -> list[Job]:
-    """All runs, those of the first seed first: so a table has a number everywhere early.
+    """All runs, those of the first seed first so that a table soon has a number everywhere.
 
-    Raises if any of them makes no sense, or if other runs are where they would be.
+    Raises if any of the runs makes no sense, or if its folder holds a run with other settings.
     """
-    from rnar.sweep.choosing import models_of, tasks_of
-
     pairs = [(task, model) for part in parts for task in tasks_of(part.tasks) for model in models_of(part.models)]
     pairs = list(dict.fromkeys(pairs))
     if not pairs:
         raise ValueError("no task is left with a model to learn it, so there is nothing to run")
     for task, model in pairs:
-        training_data(Settings(tasks=(task,), model=model, **common).resolved(), task).close()  # are there such data?
-    return [
-        standing(_placed(Settings(tasks=(task,), model=model, seed=seed, **common).resolved(), folder))
-        for seed in seeds
-        for task, model in pairs
-    ]
-
-
-def _placed(settings: Resolved, folder: Path) -> Resolved:
-    """Where `rnar train` would keep it, but in that folder."""
-    return replace(settings, path=folder / settings.path.relative_to("runs"))
+        training_data(
+            Settings(tasks=(task,), model=model, **common).resolved(), task
+        ).close()  # raises if there is none
+    runs = [Settings(tasks=(t,), model=m, seed=seed, **common).resolved() for seed in seeds for t, m in pairs]
+    # where `rnar train` would keep them, but in that folder
+    return [standing(replace(run, path=folder / run.path.relative_to("runs"))) for run in runs]
 
 
 def standing(settings: Resolved) -> Job:
-    """A run as its folder has it."""
+    """A run, and how far it is according to its folder."""
     path = settings.path
     if not (path / CONFIG).is_file():
         return Job(settings)
@@ -86,9 +85,9 @@ def standing(settings: Resolved) -> Job:
 
 
 def _last_step(metrics: Path) -> int:
-    """The step of the last validation. What was saved last may be a little behind or ahead."""
+    """The step of the last validation. The step that was saved last may be a little lower or higher."""
     try:
         lines = read_metrics(metrics)
     except ValueError:
-        return 0  # it is told when the run goes on
+        return 0  # what is wrong is told when the run is resumed
     return lines[-1]["step"] if lines else 0

@@ -1,7 +1,7 @@
 """The sweeps behind the tables of the paper (Xu and Veličković, 2024), and a quick one.
 
-All follow the standard protocol, so that they share their runs: what `quick` began, `table2` takes further. Only what
-shall be timed is kept apart.
+All follow the standard protocol and share their runs: what `quick` began, `table2` continues. Only the runs that are
+timed are kept apart.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rnar.report.published import SUBSTITUTE, models_of, substituted, tasks_of
 
 
 class Part(NamedTuple):
-    """Each of these tasks with each of these models, in the words of the command line."""
+    """Each of these tasks with each of these models, written as on the command line."""
 
     tasks: str
     models: str
@@ -27,43 +27,33 @@ class Preset:
     about: str
     main: Part
     besides: tuple[Part, ...] = ()
-    """of these, flags choose; they do not add to them"""
+    """flags can choose from these, but not add to them"""
     seeds: str = "0-4"
     parallel: int | None = None
     folder: str = "runs"
     settings: dict[str, Any] = field(default_factory=dict)
-    """of training; only such that are None if they are not given"""
+    """of training; only those whose default is None"""
 
 
 def _table(number: int) -> Part:
-    """All that the paper has numbers of in a table. It leaves out what did not fit into its memory."""
+    """All tasks and models that have a number in a table of the paper. It has none for what did not fit in memory."""
     return Part(",".join(tasks_of(number)), ",".join(models_of(number)))
 
 
 PRESETS = {
     "table1": Preset("the paper's Table 1: sequential tasks", _table(1)),
-    "table2": Preset(
-        "the paper's Table 2: all tasks",
-        _table(2),
-        besides=(Part(",".join(substituted()), SUBSTITUTE),),
-    ),
-    "ablation": Preset(
-        "the paper's Table 3: without triplets and gate, without positions",
-        _table(3),
-    ),
-    "janossy": Preset(
-        "the paper's Table 4: random orders",
-        _table(4),
-    ),
+    "table2": Preset("the paper's Table 2: all tasks", _table(2), (Part(",".join(substituted()), SUBSTITUTE),)),
+    "ablation": Preset("the paper's Table 3: without triplets and gate, without positions", _table(3)),
+    "janossy": Preset("the paper's Table 4: random orders", _table(4)),
     "timing": Preset(
-        "the paper's Figure 1: seconds against steps. It does not name its eight tasks; here they are one of each kind",
+        "the paper's Figure 1: seconds against steps. Its eight tasks are not named; these are one of each kind",
         Part(
             "find_maximum_subarray_kadane,lcs_length,graham_scan,dfs,activity_selector,insertion_sort,quickselect,"
             "naive_string_matcher",
             "triplet-gmpnn,rnar",
         ),
         seeds="0",
-        parallel=1,  # runs beside each other would be slower, and how much is chance
+        parallel=1,  # runs at the same time would slow each other down, nobody knows how much
         folder="runs-timing",
         settings=dict(steps=200, test_samples=32),
     ),

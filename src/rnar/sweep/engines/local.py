@@ -6,15 +6,15 @@ import os
 import queue
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 
+from rnar.engine.memory import all_memory
 from rnar.engine.workers import available_cores
-from rnar.sweep.child import Child, ended
+from rnar.sweep.child import Child, Outcome
 from rnar.sweep.conduct import Event
 from rnar.sweep.job import request
-from rnar.sweep.layout import Layout, There, all_memory
+from rnar.sweep.layout import Layout, There
 from rnar.sweep.plan import Job
 from rnar.training import Resolved
 
@@ -22,13 +22,12 @@ MOMENT = 0.5  # seconds
 
 
 class Local:
-    """Starts a process for each job; a thread for each listens to what it tells."""
+    """Starts a process for each job, and a thread that listens to it."""
 
-    def __init__(self, layout: Layout | None = None):
-        self._layout = layout or Layout(1, 1, 0, None)
+    def __init__(self, layout: Layout):
+        self._layout = layout
         self._children: dict[int, Child] = {}
-        self._slots: dict[int, Job] = {}
-        """which job is at which place, for GPUs"""
+        """by slot; a slot decides which GPU a run uses"""
         self._events: queue.Queue[Event] = queue.Queue()
 
     @staticmethod
@@ -37,18 +36,14 @@ class Local:
         return There(available_cores(), gpus, all_memory())
 
     def start(self, job: Job) -> None:
-        slot = next(k for k in range(len(self._slots) + 1) if k not in self._slots)
-        self._slots[slot] = job
+        slot = next(k for k in range(len(self._children) + 1) if k not in self._children)
         gpu = {"CUDA_VISIBLE_DEVICES": _gpu(slot, self._layout.gpus)} if self._layout.gpus else {}
-        child = Child(request("train", job.settings), job.settings.threads or 1, gpu)
-        self._children[id(job)] = child
-        threading.Thread(target=self._listen, args=(job, child, slot), daemon=True).start()
+        self._children[slot] = Child(request("train", job.settings), job.settings.threads or 1, gpu)
+        threading.Thread(target=self._listen, args=(job, slot), daemon=True).start()
 
-    def _listen(self, job: Job, child: Child, slot: int) -> None:
-        for message in child.messages():
-            self._events.put(Event(job, message))
-        outcome = child.outcome()
-        del self._slots[slot], self._children[id(job)]
+    def _listen(self, job: Job, slot: int) -> None:
+        outcome = self._children[slot].follow(lambda message: self._events.put(Event(job, message)))
+        del self._children[slot]
         self._events.put(Event(job, outcome=outcome))
 
     def events(self) -> Iterator[Event]:
@@ -71,16 +66,13 @@ class Local:
                 child.kill()
 
 
-def measured(settings: Resolved) -> dict[str, Any]:
-    """Rates of a model (see estimate.py), in a process of its own: so its memory is its own too."""
-    outcome = ended(Child(request("measure", settings), threads=1))
-    if outcome.kind != "done":
-        raise ValueError(f"{settings.name} cannot be measured on {settings.tasks[0]}: {outcome.words}")
-    return outcome.value
+def measured(settings: Resolved) -> Outcome:
+    """The rates of a model (see estimate.py), measured in a process of its own so that its memory can be told."""
+    return Child(request("measure", settings), threads=1).follow()
 
 
 def _gpu(slot: int, share: float) -> str:
-    """The GPU of a place, by the name that CUDA knows."""
+    """The GPU of a slot, by the name that CUDA uses."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     names = given.split(",") if given else [str(k) for k in range(torch.cuda.device_count())]
     return names[int(slot * share + 1e-9) % len(names)]

@@ -1,44 +1,23 @@
-"""What is done on a node of a Ray cluster: the same process is started that the local engine starts.
+"""What is done on a node of a Ray cluster: it starts the same process that the local engine starts.
 
-Nothing here imports torch, for each worker of Ray would have to load it and does not need it.
+Nothing here imports torch: each of Ray's workers would have to load it, and does not need it.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rnar.common.files import appearing
-from rnar.sweep.child import Child, Outcome, ended
+from rnar.sweep.child import Child, Message, Outcome
 
-Files = dict[str, bytes]
-
-
-class Letter(NamedTuple):
-    """What a run has to tell."""
-
-    number: int
-    message: dict[str, Any] | None
-    files: Files | None
-
-
-class Mailbox:
-    """Holds letters until they are fetched: an actor of Ray."""
-
-    def __init__(self) -> None:
-        self.letters: list[Letter] = []
-
-    def put(self, letter: Letter) -> None:
-        self.letters.append(letter)
-
-    def take(self) -> list[Letter]:
-        letters, self.letters = self.letters, []
-        return letters
+Files = dict[str, bytes | None]
+"""the content of each file of a run, None if it is not there yet"""
 
 
 class Kept(NamedTuple):
@@ -47,88 +26,58 @@ class Kept(NamedTuple):
     path: str
     """on the machine that the sweep was started on"""
     marker: str | None
-    """a file that is seen wherever that path leads to the same folder; None if files are sent"""
-    names: tuple[str, ...]
-    """of the files, in the order in which they are read while the run may write them"""
+    """a file that a node sees only if it shares that folder; None if the files are sent"""
     state: str
-    """the one that says where the run is"""
+    """the name of the file that says where the run is"""
     files: Files
-    """those that are there already, if they are sent"""
+    """what the run consists of so far; empty if the folder is shared"""
 
 
-class Folder:
-    """The folder of a run on this node: the shared one, or one of the node's own whose files are sent."""
-
-    def __init__(self, kept: Kept):
-        self.kept, self.sent = kept, kept.marker is None
-        if kept.marker is not None and not sees(kept.marker):
-            raise FileNotFoundError(f"{socket.gethostname()} does not see {kept.path}; --storage ray sends the files")
-        self.path = Path(tempfile.mkdtemp(prefix="rnar-") if self.sent else kept.path)
-        self._saved: int | None = None
-        write_files(self.path, kept.files)
-
-    def news(self) -> Files | None:
-        """The files, if the run was saved since this was last asked."""
-        state = self.path / self.kept.state
-        saved = state.stat().st_mtime_ns if self.sent and state.exists() else None
-        if saved == self._saved:
-            return None
-        self._saved = saved
-        return self.files()
-
-    def files(self) -> Files:
-        return read_files(self.path, self.kept.names) if self.sent else {}
-
-    def close(self) -> None:
-        if self.sent:
-            shutil.rmtree(self.path, ignore_errors=True)
-
-
-def read_files(path: Path, names: tuple[str, ...]) -> Files:
-    """Those files that are there, in the order of their names."""
-    return {name: (path / name).read_bytes() for name in names if (path / name).exists()}
+def read_files(path: Path, names: Iterable[str]) -> Files:
+    """The files of a run in the order of their names, which is safe while the run writes them."""
+    return {name: (path / name).read_bytes() if (path / name).exists() else None for name in names}
 
 
 def write_files(path: Path, files: Files) -> None:
-    """In the opposite order: so at any moment what is there is a run that can go on."""
-    for name in reversed(files):
+    """In the opposite order, so that at any moment the folder holds a run that can be resumed."""
+    for name, content in reversed(files.items()):
         target = path / name
-        if not target.exists() or target.read_bytes() != files[name]:
+        if content is not None and not (target.exists() and target.read_bytes() == content):
             with appearing(target) as file:
-                file.write(files[name])
+                file.write(content)
 
 
-def run_on_node(number: int, request: dict[str, Any], threads: int, kept: Kept, mailbox: Any) -> tuple[Outcome, Files]:
-    """Do a job in a process here; its outcome and, if they are sent, its files."""
-    folder = Folder(kept)
-    child = Child({**request, "folder": str(folder.path)}, threads, _path())
-    try:
-        for message in child.messages():
-            mailbox.put.remote(Letter(number, message, folder.news()))
-        return child.outcome(), folder.files()
-    except BaseException:  # it was cancelled: let it save first
-        child.ask_to_stop()
-        child.end()
-        delivered(mailbox.put.remote(Letter(number, None, folder.news())))
-        raise
-    finally:
-        child.kill()
-        folder.close()
+def run_on_node(number: int, request: Message, threads: int, kept: Kept, mailbox: Any) -> tuple[Outcome, Files]:
+    """Do a job in a process here; its outcome, and its files if they are sent.
+
+    The mailbox is a queue of Ray's. It gets the number, each message and, whenever the run was saved, its files.
+    """
+    if kept.marker is not None and not sees(kept.marker):
+        raise FileNotFoundError(f"{socket.gethostname()} does not see {kept.path}; --storage ray sends the files")
+    with tempfile.TemporaryDirectory(prefix="rnar-", ignore_cleanup_errors=True) as own:
+        folder = Path(own if kept.marker is None else kept.path)
+        write_files(folder, kept.files)
+        state, saved = folder / kept.state, 0
+
+        def tell(message: Message | None) -> None:
+            nonlocal saved
+            before, saved = saved, state.stat().st_mtime_ns if state.exists() else 0
+            mailbox.put((number, message, read_files(folder, kept.files if saved != before else ())))
+
+        child = Child({**request, "folder": str(folder)}, threads, _path())
+        try:
+            return child.follow(tell), read_files(folder, kept.files)
+        except BaseException:  # the task was cancelled, and the process has saved
+            tell(None)
+            raise
 
 
-def delivered(letter: Any) -> None:
-    """Wait until it is: the task ends after this, and nobody looks for letters then."""
-    import ray
-
-    ray.get(letter)
-
-
-def measure_on_node(request: dict[str, Any]) -> Outcome:
-    return ended(Child(request, 1, _path()))
+def measure_on_node(request: Message) -> Outcome:
+    return Child(request, 1, _path()).follow()
 
 
 def _path() -> dict[str, str]:
-    """Modules that Ray has brought here are found by the process too."""
+    """Lets the process find the modules that Ray has brought to this node."""
     return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 

@@ -1,14 +1,15 @@
 """Processes on the nodes of a Ray cluster.
 
-A task of Ray starts the same process that the local engine starts, on whichever node has room. If all nodes see the
-folder of the runs, as on a shared file system, they write there. Else each run is kept in a folder of the node while it
-lasts, and what it saves is sent here: through an actor while it runs, and as the task's own answer at its end.
+A Ray task starts the same process that the local engine starts, on any node that has room. If all nodes see the folder
+of the runs, as on a shared file system, they write there. Otherwise each run is kept in a folder of its node while it
+lasts, and what it saves is sent here: through a queue while it runs, and as the result of the task at its end.
 
-A node or a worker that dies takes the process with it; the run is begun again elsewhere, from what was saved last.
+If a node or a worker dies, so does the process; the run is begun again elsewhere from what was saved last.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import socket
@@ -23,17 +24,7 @@ from typing import Any, Literal
 from rnar.common.lock import locked
 from rnar.sweep.child import Outcome
 from rnar.sweep.conduct import Event
-from rnar.sweep.engines.node import (
-    Files,
-    Kept,
-    Letter,
-    Mailbox,
-    measure_on_node,
-    read_files,
-    run_on_node,
-    sees,
-    write_files,
-)
+from rnar.sweep.engines.node import Files, Kept, measure_on_node, read_files, run_on_node, sees, write_files
 from rnar.sweep.job import request
 from rnar.sweep.layout import Layout, There
 from rnar.sweep.plan import Job
@@ -44,13 +35,14 @@ from rnar.training.run import BEST, CONFIG, METRICS, RESULT, STATE
 Storage = Literal["auto", "shared", "ray"]
 
 FILES = (RESULT, BEST, STATE, METRICS, CONFIG)
-"""of a run. Read in this order while it writes them, the state is never ahead of the metrics."""
+"""of a run. If they are read in this order while the run writes them, the state is never ahead of the metrics."""
 
 MOMENT = 0.5  # seconds
 GRACE = 100.0  # seconds to save, once asked to stop
 ANSWER = 60.0  # seconds to wait for a node
-KNOCK = 5.0  # seconds to wait for a cluster's door to open
-SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # the first frame of both sides of HTTP/2; here an empty one
+KNOCK = 5.0  # seconds to wait for a cluster to answer
+SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # an empty frame of the kind that both sides of HTTP/2 send first
+NONE_THERE = "; `ray start --head` starts one and tells its address"
 
 
 class Ray:
@@ -60,6 +52,7 @@ class Ray:
         """`names` are those of all models and tasks."""
         try:
             import ray
+            from ray.util.queue import Queue
         except ImportError:
             raise ValueError("Ray is not installed here; pip install 'rnar[ray]', or use --engine local") from None
         self.ray: Any = ray
@@ -70,42 +63,40 @@ class Ray:
             ray.init(address=address or "auto", runtime_env=environment, **quiet)
         except (ConnectionError, RuntimeError, ValueError) as error:
             where = f"at {address} ({_words(error)})" if address else "on this machine"
-            raise ValueError(f"no Ray cluster {where}; `ray start --head` starts one and tells its address") from None
+            raise ValueError(f"no Ray cluster {where}{NONE_THERE}") from None
         head = next(node["NodeID"] for node in ray.nodes() if "node:__internal_head__" in node["Resources"])
-        # At the head: it lives as long as the cluster does.
-        self._mailbox: Any = ray.remote(Mailbox).options(num_cpus=0, scheduling_strategy=self._at(head)).remote()
+        # at the head, where it lives as long as the cluster does
+        self._mailbox = Queue(actor_options=self._at(head))
         self._run = ray.remote(run_on_node)
-        self._jobs: dict[int, Job] = {}
+        self._numbers = itertools.count()
+        self._jobs: dict[int, tuple[Job, ExitStack]] = {}
+        """those that run, by number, each with what holds the lock of its folder"""
         self._answers: dict[Any, int] = {}
-        self._locks: dict[int, ExitStack] = {}
-        self._count = 0
         self._marker: Path | None = None
         self._layout = Layout(1, 1, 0, None)
 
-    def _at(self, node: str) -> Any:
+    def _at(self, node: str) -> dict[str, Any]:
+        """The options of a task or an actor that computes next to nothing on that node."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        return NodeAffinitySchedulingStrategy(node, soft=False)
+        return {"num_cpus": 0, "scheduling_strategy": NodeAffinitySchedulingStrategy(node, soft=False)}
 
     def there(self) -> There:
         nodes = [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
         cores = [int(node.get("CPU", 0)) for node in nodes]
         return There(max(1, sum(cores)), sum(node.get("GPU", 0) for node in nodes), None, max(1, *cores))
 
-    def measured(self, settings: Resolved) -> dict[str, Any]:
-        """Rates of a model (see estimate.py), on a node."""
+    def measured(self, settings: Resolved) -> Outcome:
+        """The rates of a model (see estimate.py), measured on a node."""
         gpus = float(settings.device != "cpu" and self.there().gpus > 0)
-        asked = self.ray.remote(measure_on_node).options(num_cpus=1, num_gpus=gpus).remote(request("measure", settings))
+        measure = self.ray.remote(measure_on_node).options(num_cpus=1, num_gpus=gpus)
         try:
-            outcome = self.ray.get(asked)
+            return self.ray.get(measure.remote(request("measure", settings)))
         except self.ray.exceptions.RayError as error:
-            outcome = Outcome("died", _words(error))
-        if outcome.kind != "done":
-            raise ValueError(f"{settings.name} cannot be measured on {settings.tasks[0]}: {outcome.words}")
-        return outcome.value
+            return Outcome("died", _words(error))
 
     def prepare(self, layout: Layout, folder: Path, storage: Storage) -> None:
-        """Find out whether all nodes see the folder, if that is not said."""
+        """Set how the runs share the cluster, and find out whether all nodes see the folder unless `storage` says."""
         self._layout = layout
         if storage == "ray":
             return
@@ -117,29 +108,25 @@ class Ray:
             self._marker = None
 
     def _seen_by_all(self) -> bool:
-        nodes = [node["NodeID"] for node in self.ray.nodes() if node["Alive"]]
-        look = self.ray.remote(sees)
-        asked = [
-            look.options(num_cpus=0, scheduling_strategy=self._at(node)).remote(str(self._marker)) for node in nodes
-        ]
+        look, nodes = self.ray.remote(sees), [node["NodeID"] for node in self.ray.nodes() if node["Alive"]]
+        asked = [look.options(**self._at(node)).remote(str(self._marker)) for node in nodes]
         with suppress(self.ray.exceptions.RayError):
             return all(self.ray.get(asked, timeout=ANSWER))
         return False
 
     def start(self, job: Job) -> None:
-        number, self._count = self._count, self._count + 1
-        path, files = job.settings.path, Files()
-        if self._marker is None:  # nobody else may write there meanwhile
+        path, files, lock = job.settings.path, Files(), ExitStack()
+        if self._marker is None:  # the files come back here, so nobody else may write there meanwhile
             path.mkdir(parents=True, exist_ok=True)
-            self._locks[number] = ExitStack()
-            self._locks[number].enter_context(locked(path / LOCK))
+            lock.enter_context(locked(path / LOCK))
             files = read_files(path, FILES)
         options = {"num_cpus": self._layout.threads, "num_gpus": self._layout.gpus, "max_retries": 0}
         if self._layout.memory:
             options["memory"] = self._layout.memory
-        kept = Kept(str(path.resolve()), self._marker and str(self._marker), FILES, STATE, files)
+        kept = Kept(str(path.resolve()), self._marker and str(self._marker), STATE, files)
+        number = next(self._numbers)
         arguments = (number, request("train", job.settings), job.settings.threads or 1, kept, self._mailbox)
-        self._jobs[number] = job
+        self._jobs[number] = (job, lock)
         self._answers[self._run.options(**options).remote(*arguments)] = number
 
     def events(self) -> Iterator[Event]:
@@ -149,33 +136,28 @@ class Ray:
             yield self._ended(answer)
 
     def _letters(self) -> Iterator[Event]:
-        letters: list[Letter] = []
-        with suppress(self.ray.exceptions.RayError):  # the head is busy or gone; the answers will tell
-            letters = self.ray.get(self._mailbox.take.remote(), timeout=ANSWER)
+        letters = []
+        with suppress(self.ray.exceptions.RayError):  # if the head is gone, the answers will tell
+            letters = self._mailbox.get_nowait_batch(self._mailbox.qsize())
         for number, message, files in letters:
-            job = self._jobs.get(number)
-            if job is None:  # a straggler: its end was known before
+            if number not in self._jobs:  # this came late: its job is known to have ended
                 continue
-            write_files(job.settings.path, files or {})
+            job, _ = self._jobs[number]
+            write_files(job.settings.path, files)
             if message is not None:
                 yield Event(job, message)
 
     def _ended(self, answer: Any) -> Event:
-        number = self._answers.pop(answer)
-        job = self._jobs.pop(number)
-        try:
-            outcome, files = self.ray.get(answer)
-            write_files(job.settings.path, files)
-        except self.ray.exceptions.RayTaskError as error:
-            outcome = Outcome("failed", str(error.cause).strip().split("\n")[-1])
-        except self.ray.exceptions.RayError as error:
-            outcome = Outcome("died", _words(error))
-        self._let_go(number)
+        job, lock = self._jobs.pop(self._answers.pop(answer))
+        with lock:
+            try:
+                outcome, files = self.ray.get(answer)
+                write_files(job.settings.path, files)
+            except self.ray.exceptions.RayTaskError as error:
+                outcome = Outcome("failed", str(error.cause).strip().split("\n")[-1])
+            except self.ray.exceptions.RayError as error:
+                outcome = Outcome("died", _words(error))
         return Event(job, outcome=outcome)
-
-    def _let_go(self, number: int) -> None:
-        if number in self._locks:
-            self._locks.pop(number).close()
 
     def stop(self) -> None:
         try:
@@ -188,8 +170,8 @@ class Ray:
             for _ in self._letters():
                 pass
         finally:
-            for number in list(self._locks):
-                self._let_go(number)
+            for _, lock in self._jobs.values():
+                lock.close()
 
     def close(self) -> None:
         if self._marker is not None:
@@ -198,30 +180,30 @@ class Ray:
 
 
 def knock(address: str | None) -> None:
-    """Raise if no Ray listens there, which Ray itself finds out in minutes. It speaks gRPC, and that is HTTP/2."""
+    """Raise if no Ray listens at that address. Ray itself would take most of a minute to find out.
+
+    Ray speaks gRPC, which is HTTP/2: whoever listens must answer with a frame of HTTP/2 settings.
+    """
     if address is None or address == "auto":
-        return  # it knows by itself whether one is here
+        return  # Ray knows at once whether there is a cluster on this machine
     if address == "local":
         raise ValueError("--address local: Ray would start a cluster of its own; --engine local does without")
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    try:
-        with socket.create_connection((host, int(port)), KNOCK) as door:
-            door.settimeout(KNOCK)
-            door.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS)
-            answer = door.recv(9)
-    except (OSError, ValueError, OverflowError):
-        answer = b""
+    answer = b""
+    with suppress(OSError, ValueError, OverflowError), socket.create_connection((host, int(port)), KNOCK) as door:
+        door.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS)
+        answer = door.recv(9)
     if answer[3:4] != SETTINGS[3:4] and not os.environ.get("RAY_USE_TLS"):
-        raise ValueError(f"no Ray cluster at {address}; `ray start --head` starts one and tells its address")
+        raise ValueError(f"no Ray cluster at {address}{NONE_THERE}")
 
 
 def _words(error: Exception) -> str:
-    """The first sentence of what Ray says, which says much."""
+    """The first sentence of an error of Ray's, which are long."""
     return f"{type(error).__name__}: {error}".split("\n")[0].split(". ")[0].rstrip(".")
 
 
 def own_modules(names: list[str]) -> list[str]:
-    """The files or folders of modules with models and tasks of the user's own, for nodes to have them too."""
+    """The files or folders of the user's own modules with models and tasks, so that they can be sent to the nodes."""
     found = []
     for name in sorted({name.partition(":")[0].partition(".")[0] for name in names if ":" in name}):
         module = sys.modules[name]
