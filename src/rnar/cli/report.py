@@ -42,6 +42,7 @@ def report(
     format: Format = "terminal",
     figure: Annotated[Figure | None, flag("{timing,curves,sizes,hints}")] = None,
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
+    least_steps: int = 0,
     out: Annotated[Path | None, flag("FILE")] = None,
     export: Annotated[Path | None, flag("FOLDER")] = None,
     readme: Annotated[Path | None, flag("FILE")] = None,
@@ -61,6 +62,7 @@ def report(
         figure: Draw wall-clock time or validation along the training steps, or try the networks of the runs: their
             score against size, their hints along the steps of an algorithm.
         tasks: Only these tasks, with wildcards: 'mst*'.
+        least_steps: Only runs that were planned for so many steps or more.
         out: Write the table or the figure to this file; of a figure a .png, .svg or .pdf.
         export: Put a row for each run into FOLDER/runs.csv, also of runs that were stopped. Rows of others stay.
         readme: Put the table of all that was run into this file, between <!-- results --> and <!-- /results -->.
@@ -78,7 +80,7 @@ def report(
         raise ValueError("--n, --samples and --threads are for --figure sizes and --figure hints")
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
-    rows = _chosen(gather(runs or (RUNS,), tell), tasks)
+    rows = _chosen(gather(runs or (RUNS,), tell), tasks, least_steps)
     groups, console = grouped(rows), Console(highlight=False)
     if export is not None:
         done = export_rows(rows, export)
@@ -123,7 +125,11 @@ def _check(figure: Figure | None, table: int | None, out: Path | None) -> None:
     image_format("--out", out)
 
 
-def _chosen(rows: list[Row], patterns: tuple[str, ...]) -> list[Row]:
+def _chosen(rows: list[Row], patterns: tuple[str, ...], least_steps: int) -> list[Row]:
+    if least_steps > max(row.planned for row in rows):
+        raise ValueError(f"--least-steps {least_steps}: no run here was planned for more than "
+                         f"{max(row.planned for row in rows)}")  # fmt: skip
+    rows = [row for row in rows if row.planned >= least_steps]
     if not patterns:
         return rows
     found = [row for row in rows if any(fnmatchcase(row.task, pattern) for pattern in patterns)]
