@@ -19,6 +19,7 @@ from helpers.training import contents, tiny
 from rnar.common.lock import locked
 from rnar.training import Run, Settings, Watch, loop, train
 from rnar.training import folder as training_folder
+from rnar.training.stopping import SIGNALS
 
 
 def test_a_finished_run_is_told_and_not_touched(small, tmp_path, monkeypatch):
@@ -144,7 +145,7 @@ def test_a_folder_that_may_not_be_written_is_named(small, tmp_path):
     assert caught.value.filename == str(tmp_path / "run")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_ends_the_step_saves_and_the_same_call_goes_on(small, uninterrupted, tmp_path, number):
     class Impatient(Watch):
         stopped_at: int | None = None
@@ -159,13 +160,13 @@ def test_a_signal_ends_the_step_saves_and_the_same_call_goes_on(small, uninterru
     def terminated(*_: object) -> None:
         raise KeyboardInterrupt
 
-    watch, before = Impatient(), signal.signal(signal.SIGTERM, terminated)
+    watch, before = Impatient(), signal.signal(number, terminated)
     try:
         with pytest.raises(KeyboardInterrupt):
             train(tiny(tmp_path / "run"), watch)
-        assert signal.getsignal(signal.SIGTERM) is terminated
+        assert signal.getsignal(number) is terminated
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(number, before)
     assert watch.stopped_at == 4  # the step at hand was finished first
     assert not (tmp_path / "run" / "result.json").exists()
     train(tiny(tmp_path / "run"))

@@ -16,6 +16,10 @@ from rnar.ops import lstm, max_of_linear, max_over_senders
 
 SILENCE = -1e6  # what an absent edge says to a maximum
 
+Rng = torch.Generator | None
+Map = tuple[Tensor, Tensor]
+"""W and b of a linear map"""
+
 
 class Aggregator(nn.Module, ABC):
     """What a node makes of its messages: [B, sender, receiver, H] -> [B, receiver, H].
@@ -40,20 +44,14 @@ class Aggregator(nn.Module, ABC):
         self.size = size
 
     @abstractmethod
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         """Aggregate messages. `rng` is for those that draw: the same numbers come from it if a step is repeated."""
 
-    def prepare(self, last: nn.Linear) -> tuple[Tensor, Tensor]:
+    def prepare(self, last: nn.Linear) -> Map:
         """What `after` needs of the linear map before it, made once a batch: W and b."""
         return last.weight, last.bias
 
-    def after(
-        self,
-        prepared: tuple[Tensor, Tensor],
-        x: Tensor,
-        edges: Tensor | None = None,
-        rng: torch.Generator | None = None,
-    ) -> Tensor:
+    def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         """Aggregate the messages W x + b; an aggregator that begins with a linear map may do both at once."""
         return self(nn.functional.linear(x, *prepared), edges, rng)
 
@@ -63,18 +61,12 @@ class Max(Aggregator):
 
     ordered = False
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         if edges is not None:
             messages = messages.masked_fill(~edges[..., None], SILENCE)
         return max_over_senders(messages)
 
-    def after(
-        self,
-        prepared: tuple[Tensor, Tensor],
-        x: Tensor,
-        edges: Tensor | None = None,
-        rng: torch.Generator | None = None,
-    ) -> Tensor:
+    def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         if edges is not None:
             return super().after(prepared, x, edges, rng)
         weight, bias = prepared
@@ -86,7 +78,7 @@ class Sum(Aggregator):
 
     ordered = False
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         return messages.sum(dim=1) if edges is None else (messages * edges[..., None]).sum(dim=1)
 
 
@@ -95,7 +87,7 @@ class Mean(Aggregator):
 
     ordered = False
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         if edges is None:
             return messages.mean(dim=1)
         return (messages * edges[..., None]).sum(dim=1) / edges.sum(dim=1).clamp(min=1)[..., None]
@@ -125,20 +117,14 @@ class Recurrent(Aggregator):
         steps = x.transpose(0, 1).reshape(senders, batch * receivers, inputs)
         return self.states(steps, weight, bias)[-1].view(batch, receivers, self.size)
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         return self._read(messages, self.from_message, self.bias, edges)
 
-    def prepare(self, last: nn.Linear) -> tuple[Tensor, Tensor]:
+    def prepare(self, last: nn.Linear) -> Map:
         """W_x after the map: it reads what that reads."""
         return self.from_message @ last.weight, self.from_message @ last.bias + self.bias
 
-    def after(
-        self,
-        prepared: tuple[Tensor, Tensor],
-        x: Tensor,
-        edges: Tensor | None = None,
-        rng: torch.Generator | None = None,
-    ) -> Tensor:
+    def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         return self._read(x, *prepared, edges)
 
     def _read(self, x: Tensor, weight: Tensor, bias: Tensor, edges: Tensor | None) -> Tensor:
@@ -200,7 +186,7 @@ class BinaryGRU(Aggregator):
         super().__init__(size)
         self.cell = nn.GRUCell(size, size)
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         level = messages.transpose(0, 1)  # [S, B, R, H]
         present = torch.ones(level.shape[:3], dtype=torch.bool, device=level.device)
         if edges is not None:
@@ -235,7 +221,7 @@ class Janossy(Aggregator):
         self.inner = inner
         self.k = k
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: torch.Generator | None = None) -> Tensor:
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         return self.mean_over(self.orders(messages.shape[1], rng), messages, edges)
 
     def orders(self, senders: int, rng: torch.Generator | None) -> list[Tensor]:
@@ -248,16 +234,10 @@ class Janossy(Aggregator):
         each = [self.inner(messages[:, order], None if edges is None else edges[:, order]) for order in orders]
         return torch.stack(each).mean(dim=0)
 
-    def prepare(self, last: nn.Linear) -> tuple[Tensor, Tensor]:
+    def prepare(self, last: nn.Linear) -> Map:
         return self.inner.prepare(last)
 
-    def after(
-        self,
-        prepared: tuple[Tensor, Tensor],
-        x: Tensor,
-        edges: Tensor | None = None,
-        rng: torch.Generator | None = None,
-    ) -> Tensor:
+    def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         orders = [order.to(x.device) for order in self.orders(x.shape[1], rng)]
         each = [self.inner.after(prepared, x[:, o], None if edges is None else edges[:, o]) for o in orders]
         return torch.stack(each).mean(dim=0)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import safetensors.torch
+import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
 from rnar.common.files import appearing
+
+CHECKSUM = "blake2b"  # of the names, types, shapes and bytes of all tensors, and of the plain data
 
 
 def write(path: Path, content: bytes) -> None:
@@ -34,18 +38,29 @@ def read_json(path: Path, *keys: str) -> dict[str, Any]:
     return value
 
 
+def _checksum(tensors: dict[str, Tensor], notes: str) -> str:
+    found = hashlib.blake2b(notes.encode(), digest_size=16)
+    for name, tensor in sorted(tensors.items()):
+        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        found.update(tensor.flatten().view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()
+
+
 def pack(tensors: dict[str, Tensor], notes: dict[str, Any]) -> bytes:
-    """Tensors, and plain data beside them, as one file."""
+    """Tensors, and plain data beside them, as one file with a checksum."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    return safetensors.torch.save(plain, {"rnar": json.dumps(notes)})
+    said = json.dumps(notes)
+    return safetensors.torch.save(plain, {"rnar": said, CHECKSUM: _checksum(plain, said)})
 
 
 def unpack(content: bytes, name: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The inverse of `pack`; `name` is the file's, for errors."""
     try:
         tensors = safetensors.torch.load(content)
-        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        return tensors, json.loads(header["__metadata__"]["rnar"])
+        metadata = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
+        if metadata.get(CHECKSUM) not in (None, _checksum(tensors, metadata["rnar"])):  # older files have none
+            raise ValueError("its checksum does not fit: bytes of it have changed since it was written")
+        return tensors, json.loads(metadata["rnar"])
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         said = f"it has no {error}" if isinstance(error, KeyError) else str(error).split("\n")[0]
         raise ValueError(f"{name} is damaged or not of a run ({said}); move it away, and it is made anew") from None

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end training after a step, not in the middle of it."""
+"""Ctrl-C, SIGTERM and the end of a terminal (SIGHUP) end training after a step, not in the middle of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Stop:
@@ -26,7 +28,7 @@ def stopping_politely() -> Iterator[Stop]:
     """Collect signals that ask the process to stop. In the end whoever took them before is given them after all."""
     stop, before = Stop(), {}
     if threading.current_thread() is threading.main_thread():  # others have nothing to do with signals
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in SIGNALS:
             handler = signal.getsignal(number)
             if handler not in (signal.SIG_IGN, None):  # it was told to ignore this one
                 before[number] = signal.signal(number, stop.ask)
