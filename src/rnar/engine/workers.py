@@ -91,9 +91,9 @@ class Workers:
         `seed` decides all that is drawn, `progress` says which fraction of the training is done.
         """
         of = counts(self.reasoner, batch)
-        shares = [(share,) for share in self._shares(batch, of, seed, progress)]
-        hands = self._ready()
-        found = _results([p.submit(h.call, learn, *s) for p, h, s in zip(self._pools, hands, shares, strict=True)])
+        shares, hands = self._shares(batch, of, seed, progress), self._ready()
+        asked = [p.submit(h.call, learn, s) for p, h, s in zip(self._pools, hands, shares, strict=True)]
+        found = [future.result() for future in asked]
         for hand in hands[1:]:
             for parameter, gradient in zip(self.reasoner.parameters(), hand.gradients(), strict=True):
                 if gradient is not None:
@@ -170,10 +170,6 @@ class Workers:
             others = crew.forked if self._in_processes else crew.in_threads
             self._hands = [Here(self.reasoner), *others(self.reasoner, self.threads - 1)]
         return self._hands
-
-
-def _results(futures: list[Future[Any]]) -> list[Any]:
-    return [future.result() for future in futures]
 
 
 def _places(reasoner: Reasoner) -> list[int]:
