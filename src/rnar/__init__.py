@@ -9,8 +9,6 @@
 A name is imported when it is first used: so `import rnar` is quick, and who needs no torch does not wait for it.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -6,8 +6,6 @@ threads, options of the sampler, order_as_input, aggregator, along_edges, triple
 and "memory".
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """How many operations the matrix products of a network have, and how fast this machine does them."""
 
-from __future__ import annotations
-
 import copy
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """A training step and an evaluation step, timed; by turns with those of dm-clrs, if there is one to compare with."""
 
-from __future__ import annotations
-
 import io
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """dm-clrs in a process of its own, which takes a step only when it is told to, so that it never disturbs ours."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What was measured, and what follows from it."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any

@@ -1,7 +1,5 @@
 """`rnar bench`: how fast a network is here, how near to what the machine can do, and against dm-clrs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import astuple, replace

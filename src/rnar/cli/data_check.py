@@ -1,7 +1,5 @@
 """`rnar data check`: whether the official sets, regenerated here, are those of dm-clrs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, get_args
 

@@ -1,7 +1,5 @@
 """`rnar data export`: a set of samples as a file for NumPy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """`rnar data list`: the tasks in a table."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import tyro

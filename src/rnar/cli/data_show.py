@@ -1,7 +1,5 @@
 """`rnar data show`: one run of an algorithm in the terminal, step by step."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """The options of all the distributions that problems are drawn from, as flags."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """`rnar evaluate`: how good the networks of runs are, at any size."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

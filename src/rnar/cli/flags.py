@@ -1,7 +1,5 @@
 """Flags: what stands for their values in the help, and what is said there of their defaults."""
 
-from __future__ import annotations
-
 from dataclasses import Field, field, fields, make_dataclass
 from typing import Annotated, Any, get_type_hints
 

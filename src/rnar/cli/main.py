@@ -4,8 +4,6 @@ To add a command, add a line to COMMANDS. Its module is imported when the comman
 `rnar --help` is quick, and `rnar data ...` never waits for torch.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import io

@@ -1,7 +1,5 @@
 """`rnar models`: the models in a table, or one of them in more detail."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Annotated

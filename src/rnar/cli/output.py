@@ -1,7 +1,5 @@
 """What commands share: messages, a bar for what takes a while, checks of flags, files that are written."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`rnar report`: runs in the tables and figures of the paper, beside its numbers."""
 
-from __future__ import annotations
-
 import sys
 from fnmatch import fnmatchcase
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rnar sweep`: tasks x models x seeds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace

@@ -1,7 +1,5 @@
 """`rnar train`: learn a task, keep the best network, test it."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from typing import Annotated

@@ -10,8 +10,6 @@
 Values are stored as what they are (see `rnar.clrs.spec`); `to_dm_clrs` gives them in the layout of dm-clrs.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from rnar.clrs import algorithms as _the_thirty  # noqa: F401  (fills ALGORITHMS)

@@ -1,7 +1,5 @@
 """Tasks by wildcard: `mst*`."""
 
-from __future__ import annotations
-
 import difflib
 from fnmatch import fnmatchcase
 

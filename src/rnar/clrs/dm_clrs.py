@@ -3,8 +3,6 @@
 For checks against the reference, and for code that was written for it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnar.clrs.batch import Batch

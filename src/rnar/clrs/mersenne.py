@@ -6,8 +6,6 @@ whole numbers by masking and rejection, Bernoulli trials by inversion, Fisher an
 never to change these streams; the tests compare every function with it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager

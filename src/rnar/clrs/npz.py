@@ -1,7 +1,5 @@
 """A batch as one compressed file of NumPy arrays, written piece by piece: it is never dense in memory as a whole."""
 
-from __future__ import annotations
-
 import math
 import zipfile
 from collections.abc import Callable, Iterator

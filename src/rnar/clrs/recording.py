@@ -1,7 +1,5 @@
 """Recording what an algorithm does: one row of numbers for each moment worth a hint."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple

@@ -14,8 +14,6 @@ Features are *stored* as what they are and widened to one-hots only where a netw
 | permutation | the predecessor of each node; the first is its own    | int16   |
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple

@@ -5,8 +5,6 @@ hint `pivot`). Digests made by dm-clrs itself are shipped in `official.json`. Th
 are drawn in the same way: with the same seeds, sizes and numbers of samples.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

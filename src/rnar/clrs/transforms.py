@@ -3,8 +3,6 @@
 A change of the features is a pair of functions: one for the spec, which is done once, and one for each batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container
 
 import numpy as np

@@ -9,8 +9,6 @@
 * Nothing here may recurse: a cached caller of a self-recursive kernel crashes when loaded (numba #6061).
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import os

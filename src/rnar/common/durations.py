@@ -1,7 +1,5 @@
 """Spans of time in words."""
 
-from __future__ import annotations
-
 
 def took(seconds: float) -> str:
     """A span of time, as one says it."""

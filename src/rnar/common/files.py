@@ -1,7 +1,5 @@
 """Files that are there when they are complete, and not before."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

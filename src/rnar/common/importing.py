@@ -1,7 +1,5 @@
 """What users have written themselves, by the name `module:attribute`."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

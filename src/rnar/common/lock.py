@@ -1,7 +1,5 @@
 """One process at a time in a folder."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

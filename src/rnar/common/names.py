@@ -1,7 +1,5 @@
 """Names that are not known, and what was perhaps meant."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 

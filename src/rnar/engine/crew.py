@@ -5,8 +5,6 @@ a fifth of their time to each other, eight would lose nearly all of it. The proc
 be sent to them but samples: weights and gradients lie in memory that all of them see.
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os

@@ -4,8 +4,6 @@ So a step that is computed again, or by several processes in parts, draws the sa
 have nothing to do with those of another.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

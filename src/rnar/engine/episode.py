@@ -1,7 +1,5 @@
 """An episode: samples that a network runs through, from their first hint to their last."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

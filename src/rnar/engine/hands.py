@@ -1,7 +1,5 @@
 """Hands: each does work on a network of its own, which shares its weights with the others'."""
 
-from __future__ import annotations
-
 import copy
 import threading
 from abc import ABC, abstractmethod

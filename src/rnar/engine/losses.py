@@ -1,7 +1,5 @@
 """What a network's predictions cost: named losses, each a mean over its own entries."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

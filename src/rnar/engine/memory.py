@@ -1,7 +1,5 @@
 """How much memory there is, how much a run may spend, and how much it has taken; what was given back is kept."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -1,7 +1,5 @@
 """A network on a batch: what it predicts, what that costs, and the gradients."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Nested values of tensors: what a step starts from, what it gives, what is the same at every step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ One core for each share, with nothing to wait for in between, is faster on a CPU
 bears other work on the machine far better. The sum is taken in a fixed order: the same numbers come out each time.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait

@@ -7,8 +7,6 @@ step but a few of each hint: so neither samples nor steps are too many. How samp
 changes nothing but the last bits of floating-point sums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce

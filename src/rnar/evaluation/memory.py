@@ -1,7 +1,5 @@
 """How many samples fit into memory at once."""
 
-from __future__ import annotations
-
 from rnar.clrs.batch import Batch
 from rnar.clrs.spec import Feature
 from rnar.nn.reasoner import Reasoner

@@ -1,7 +1,5 @@
 """What a network is tried on: the test set of a task, or more samples, or other sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 To add one, write a subclass of `Aggregator`: its tests come free, for they try all that there are.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 

@@ -1,7 +1,5 @@
 """Encoders: features -> graph. Each feature has a linear map of its own; the maps of one place are added up."""
 
-from __future__ import annotations
-
 import math
 from functools import reduce
 from typing import Any, NamedTuple

@@ -9,8 +9,6 @@ A kind works on three forms of a feature:
 Shapes are those of a batch at one or more steps, [..., *place]; a wide pointer, mask_one or category has one axis more.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import cache
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The reasoner: encodes, processes and decodes one step. How steps follow each other is the engine's matter."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 

@@ -4,8 +4,6 @@ Loops are compiled for float32 on the CPU. They use one core and let go of the i
 samples (see `rnar.engine`). Sums may be taken in any order, so that they vectorise.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

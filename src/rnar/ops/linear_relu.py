@@ -1,7 +1,5 @@
 """A linear map and a relu."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An LSTM that reads the messages of each receiver in the order of their senders."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

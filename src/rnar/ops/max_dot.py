@@ -1,7 +1,5 @@
 """What a decoder of pointers does: w . max(p_i, q_j + pairs_ji + channels_ji W)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a decoder of pointers of edges does: w . max(pairs_ij, r_k)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

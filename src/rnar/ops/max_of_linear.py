@@ -1,7 +1,5 @@
 """The maximum over senders of a linear map of their messages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The maximum of messages over their senders."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The maximum over a node of messages of three nodes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

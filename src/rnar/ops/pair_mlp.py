@@ -1,7 +1,5 @@
 """Messages of pairs: a linear map of channels and both ends, and a layer, each with a relu."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of training: validation scores, and time (Figure 1 of the paper), along the steps. A panel for each task."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Rows of the run folders that training has left."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs that differ in nothing but their seed, as one measurement."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

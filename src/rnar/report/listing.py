@@ -1,7 +1,5 @@
 """All that was run, each task and model in a line, with the number that the paper has of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from statistics import mean

@@ -1,7 +1,5 @@
 """A table before it has a format: cells that know what they mean, not how they look."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

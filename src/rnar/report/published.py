@@ -4,8 +4,6 @@ The paper does not say what its ± are. Those of Triplet-GMPNN are standard erro
 of Ibarz et al. (2022) over ten seeds, or of Bevilacqua et al. (2023) over three, task by task as `source` has it.
 """
 
-from __future__ import annotations
-
 import csv
 from functools import cache
 from importlib.resources import files

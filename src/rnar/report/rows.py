@@ -1,7 +1,5 @@
 """A run in a row: what came out of it, what it took, and what decided it. Runs are shared as a CSV of such rows."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable

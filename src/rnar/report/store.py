@@ -1,7 +1,5 @@
 """Rows of runs in a CSV file, to which others can add theirs."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """The tables of the paper with columns of our own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Outcomes as JSON and CSV."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Evaluating what training has left in folders."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A process that does one job (see job.py), as seen by whoever started it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Tasks, models and seeds from the words of a command line."""
 
-from __future__ import annotations
-
 import re
 from fnmatch import fnmatchcase
 

@@ -5,8 +5,6 @@ training steps and a validation on one task tell how long a pair and a call take
 from how many it has. Where a run of the same task and model is finished, its own time is taken instead.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing

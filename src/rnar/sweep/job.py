@@ -4,8 +4,6 @@ One line of JSON comes in and says what to do. Lines of JSON go out and report t
 outcome. The input stays open as long as the parent process lives: when it closes, this process ends too.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

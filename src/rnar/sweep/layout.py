@@ -1,7 +1,5 @@
 """How many runs at a time, with how many threads each, so that all cores have work and none has too much."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The runs of a sweep, and how far each one is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -4,8 +4,6 @@ All follow the standard protocol and share their runs: what `quick` began, `tabl
 timed are kept apart.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 

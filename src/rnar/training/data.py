@@ -1,7 +1,5 @@
 """What a network learns from and is validated on."""
 
-from __future__ import annotations
-
 from rnar.clrs import Batch, Stream, find
 from rnar.training.settings import Resolved
 

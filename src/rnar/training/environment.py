@@ -1,7 +1,5 @@
 """What a run was computed with: versions, device, memory."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 from importlib.metadata import version

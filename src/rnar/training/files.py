@@ -1,7 +1,5 @@
 """Reading and writing the files of a run: whole, or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """All that changes while a network learns: one step of it, and how it is saved."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator

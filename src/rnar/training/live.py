@@ -1,7 +1,5 @@
 """Training as it goes: a line that lives in a terminal, plain lines in a file."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import deque

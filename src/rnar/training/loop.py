@@ -1,7 +1,5 @@
 """Training, from the settings to the result."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time

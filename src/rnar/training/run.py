@@ -1,7 +1,5 @@
 """A run folder that is there already: its settings, its result, its network."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, Literal

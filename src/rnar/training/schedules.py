@@ -9,8 +9,6 @@ To add one, write its function and give it a name in `SCHEDULES`. One of your ow
 Then `--schedule my_schedules:warmup` takes it, and so does `Settings(schedule=warmup)` from Python.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Ctrl-C, SIGTERM and the end of a terminal (SIGHUP) end training after a step, not in the middle of it."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Several processes that learn as one, each with its share of every batch: `torchrun ... -m rnar train ...`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

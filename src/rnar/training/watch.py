@@ -1,7 +1,5 @@
 """Who looks on while a network learns. `rnar train` shows it in the terminal; you may write your own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple

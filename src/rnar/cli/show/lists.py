@@ -6,8 +6,6 @@
 for sorting, searching and string matching.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

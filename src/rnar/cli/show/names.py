@@ -1,7 +1,5 @@
 """What nodes, classes and numbers are called where people read them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnar.clrs import Feature, Sample, find, node

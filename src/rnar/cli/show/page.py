@@ -1,7 +1,5 @@
 """The page that shows a run: what the algorithm is given, its hints step by step, and its answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

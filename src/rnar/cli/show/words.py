@@ -3,8 +3,6 @@
 Each method takes the value `now` and the one `before`, which is None where there is nothing to compare with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 

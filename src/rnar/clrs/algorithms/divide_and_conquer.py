@@ -1,7 +1,5 @@
 """Divide and conquer. Kadane's scan is here because its problem is the book's first example of the method."""
 
-from __future__ import annotations
-
 from rnar.clrs.problems.arrays import Numbers
 from rnar.clrs.recording import step
 from rnar.clrs.registry import algorithm

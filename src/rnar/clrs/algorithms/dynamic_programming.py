@@ -1,7 +1,5 @@
 """Dynamic programming. A table is shown as edge features: entry (i, j) belongs to the pair of nodes i and j."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnar.clrs.problems.arrays import Numbers, SearchKeys

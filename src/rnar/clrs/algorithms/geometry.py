@@ -1,7 +1,5 @@
 """Computational geometry."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

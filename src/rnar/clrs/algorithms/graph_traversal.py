@@ -5,8 +5,6 @@ stack (v itself, if none is), `top` the node on top. Times advance by 0.01, so t
 When a search has looked at all neighbours in vain, the hint `v` is left at the last node, as in the reference.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnar.clrs.problems.graphs import CommunityGraphs, Graphs

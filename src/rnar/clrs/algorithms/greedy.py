@@ -1,7 +1,5 @@
 """Greedy algorithms."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnar.clrs.problems.arrays import Activities, Tasks

@@ -1,7 +1,5 @@
 """Searching and selection."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnar.clrs.algorithms.sorting import numbers, swap

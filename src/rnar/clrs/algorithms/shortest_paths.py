@@ -1,7 +1,5 @@
 """Shortest paths."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnar.clrs.algorithms.graph_traversal import finish_in_order

@@ -1,7 +1,5 @@
 """Sorting. The arrays are shown to a network as chains: each node points at the one that now stands before it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnar.clrs.problems.arrays import Numbers

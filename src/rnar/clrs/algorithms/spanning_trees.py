@@ -1,7 +1,5 @@
 """Minimum spanning trees."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnar.clrs.algorithms.shortest_paths import extract_min, weighted_and_rooted

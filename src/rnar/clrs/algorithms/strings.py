@@ -3,8 +3,6 @@
 Where there is no match, the answer is the first letter of the needle.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rnar.clrs.problems.strings import HaystackAndNeedle

@@ -1,7 +1,5 @@
 """Lists of numbers: to sort, to search, to select from, to parenthesise, to schedule."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ is a directed one times its transpose, so that an edge has probability p squared
 the weight of an undirected edge is sqrt(w_ij w_ji + 0.001), which is not uniform.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

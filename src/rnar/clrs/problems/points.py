@@ -1,7 +1,5 @@
 """Points in the plane: two segments, or a cloud whose convex hull is wanted."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A problem: what is drawn at random, what an algorithm is given, and what a network may see of it."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Two strings over four letters, laid out one after the other: a haystack and a needle, or two to compare."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

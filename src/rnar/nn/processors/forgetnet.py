@@ -7,8 +7,6 @@ P is message passing with triplets and without the gate at its output, which wou
 never published their code. What each class follows, what is not known, and what was chosen stands with it.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -8,8 +8,6 @@ gate:     g_j = sigmoid(G3 relu(G1 z_j + G2 a_j));   h_j' <- g_j h_j' + (1 - g_j
 triplets: t_bc = relu(O3 max_a (T1 z_a + T2 z_b + T3 z_c + E1 e_ab + E2 e_ac + E3 e_bc + Tg g)), for decoders only
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import torch

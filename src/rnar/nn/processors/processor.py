@@ -1,7 +1,5 @@
 """A processor: what turns the state of a network into the next one."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 

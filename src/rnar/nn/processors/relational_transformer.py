@@ -14,8 +14,6 @@ Follows the authors' code with `graph_vec="cat"`, its default. No difference is 
 order: E1 is four maps, so that the concatenation is never made, and edges are averaged before Ve and not after.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """A page as text. Each module has one way: `render(page)`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from rnar.report.formats import csv, html, latex, markdown

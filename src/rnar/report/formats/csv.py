@@ -1,7 +1,5 @@
 """A page for programs: numbers alone, a spread in a column of its own, nothing for a dash."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """A page as one HTML file that needs nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from html import escape
 

@@ -1,7 +1,5 @@
 """A page in LaTeX, in the looks of the paper: booktabs, xcolor and graphicx are all that it needs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rnar.report.page import Cell, Page

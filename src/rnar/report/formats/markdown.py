@@ -1,7 +1,5 @@
 """A page in Markdown, as GitHub shows it. It has no colours: differences have their signs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A page in a terminal of any width: no number is ever cut."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.box import SIMPLE_HEAD

@@ -1,7 +1,5 @@
 """Processes on this machine."""
 
-from __future__ import annotations
-
 import os
 import queue
 import threading

@@ -3,8 +3,6 @@
 Nothing here imports torch: each of Ray's workers would have to load it, and does not need it.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -7,8 +7,6 @@ lasts, and what it saves is sent here: through a queue while it runs, and as the
 If a node or a worker dies, so does the process; the run is begun again elsewhere from what was saved last.
 """
 
-from __future__ import annotations
-
 import itertools
 import logging
 import os
