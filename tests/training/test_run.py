@@ -18,7 +18,11 @@ def test_what_is_no_run_is_refused(tmp_path, finished):
     with pytest.raises(ValueError, match="is no folder of a run: it has no config.json"):
         Run(tmp_path)
     config = tmp_path / "config.json"
-    for text, said in [("{", "not JSON"), ("[]", "does not have settings"), ('{"settings": 3}', "does not have")]:
+    for text, said in [
+        ("{", "not JSON"),
+        ("[]", "expected object, got array"),
+        ('{"settings": 3}', "settings: expected"),
+    ]:
         config.write_text(text)
         with pytest.raises(ValueError, match=f"config.json is damaged or not of a run.*{said}"):
             Run(tmp_path)

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import safetensors.torch
 import torch
 from safetensors import SafetensorError
@@ -25,15 +26,30 @@ def write_json(path: Path, value: Any) -> None:
     write(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
 
 
-def read_json(path: Path, *keys: str) -> dict[str, Any]:
-    """An object that has these keys at least."""
+def read(path: Path) -> bytes:
+    """The content of a file, and of nothing else that may stand under its name: a pipe would never end."""
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is no file, so it is not of a run")
+    return path.read_bytes()
+
+
+def read_json(path: Path, form: Any) -> Any:
+    """Plain data of that form, which is a type."""
+    return decoded(read(path), form, str(path))
+
+
+def decoded(content: bytes, form: Any, name: str) -> Any:
+    """Plain data out of JSON, if it has that form; `name` is where it stands, for errors."""
     try:
-        value = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        raise ValueError(f"{path} is damaged or not of a run: it is not JSON") from None
-    if not isinstance(value, dict) or any(key not in value for key in keys):
-        raise ValueError(f"{path} is damaged or not of a run: it does not have {', '.join(keys)}")
-    return value
+        value = msgspec.json.decode(content)
+        msgspec.convert(value, form)
+        return value
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).replace("`", "").partition(" - at $.")
+        said = f"{where}: {what[0].lower()}{what[1:]}".removeprefix(": ")
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        said = "it is not JSON"
+    raise ValueError(f"{name} is damaged or not of a run: {said}")
 
 
 def _checksum(tensors: dict[str, Tensor], notes: str) -> str:
@@ -61,4 +77,4 @@ def unpack(content: bytes, name: Path) -> tuple[dict[str, Tensor], dict[str, Any
         return tensors, json.loads(metadata["rnar"])
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         said = f"it has no {error}" if isinstance(error, KeyError) else str(error).split("\n")[0]
-        raise ValueError(f"{name} is damaged or not of a run ({said}); move it away, and it is made anew") from None
+        raise ValueError(f"{name} is damaged or not of a run ({said})") from None

@@ -13,8 +13,8 @@ in which the others are written makes the state alone decide where a run goes on
   are ahead of the state, or torn, are cut off.
 * best.safetensors is written after the state that holds the same weights. So it is never ahead of the state; where it
   is behind, or ahead because a network was selected for the test, it is made anew of the state.
-* result.json is written last, of a state at the last step. Before a run goes on to more steps it is set aside, and then
-  the new number of steps is noted.
+* result.json is written last, of a state at the last step. Where a run goes on to more steps, its folder stays as it is
+  until the first state beyond them is safe; then the new number is noted, and the result of the old one is set aside.
 """
 
 from __future__ import annotations
@@ -24,14 +24,24 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from rnar.common.lock import locked
-from rnar.training.files import unpack, write, write_json
+from rnar.training.files import decoded, read, unpack, write, write_json
 from rnar.training.learner import Kept, Learner
 from rnar.training.result import Result
-from rnar.training.run import BEST, CONFIG, METRICS, RESULT, STATE, read_config, read_result
+from rnar.training.run import (
+    BEST,
+    CONFIG,
+    METRICS,
+    RESULT,
+    STATE,
+    Report,
+    read_config,
+    read_metrics,
+    read_result,
+    result_of,
+)  # fmt: skip
 from rnar.training.settings import Resolved, refuse_others
 
 LOCK = ".lock"
@@ -47,7 +57,7 @@ def finished(settings: Resolved) -> Result | None:
         return None
     there = read_config(path)["settings"]
     _refuse(there, settings)
-    return read_result(path / RESULT) if there["steps"] == settings.steps else None
+    return result_of(path) if there["steps"] == settings.steps else None
 
 
 @contextmanager
@@ -77,6 +87,8 @@ class Folder:
         self._saved = time.monotonic()
         self._cost = 0.0
         self._best_step: int | None = None
+        self._further: dict[str, Any] | None = None
+        """what is to be noted when the first state beyond the end of a finished run is safe"""
 
     def begin(self, data: dict[str, Any], environment: dict[str, Any], paced: str | None = None) -> list[str]:
         """Note what the run is, or that it goes on; what has changed in its environment.
@@ -89,28 +101,41 @@ class Folder:
             write_json(path, config)
             return []
         before = read_config(self.path)
-        if settings.steps != before["settings"]["steps"]:
-            self._take_further(before["settings"]["steps"], paced)
+        steps = before["settings"]["steps"]
+        if settings.steps != steps and paced:
+            raise ValueError(
+                f"{self.path} has a run of {steps} steps, and {paced} learns by how much of them is done, "
+                f"so that it cannot be taken further; choose another --folder for {settings.steps} steps"
+            )
         changes = _changes(before["environments"][-1], environment)
         config["environments"] = before["environments"] + [environment] * bool(changes)
-        if config != before:
+        if self._result and self._result.steps == steps:
+            self._further = config
+        elif config != before:
             write_json(path, config)
         return changes
 
-    def _take_further(self, steps: int, paced: str | None) -> None:
-        """The run goes on from so many steps: its result keeps a name that says of how many it is."""
-        if paced:
-            raise ValueError(
-                f"{self.path} has a run of {steps} steps, and {paced} learns by how much of them is done, "
-                f"so that it cannot be taken further; choose another --folder for {self.settings.steps} steps"
-            )
-        if (self.path / RESULT).exists():
-            os.replace(self.path / RESULT, self.path / f"result-{steps}.json")
+    @property
+    def _result(self) -> Result | None:
+        return read_result(self.path / RESULT)
+
+    def _set_aside(self) -> None:
+        """Give the result of fewer steps, if there is one, a name that says of how many it is."""
+        if self._result and self._result.steps < read_config(self.path)["settings"]["steps"]:
+            os.replace(self.path / RESULT, self.path / f"result-{self._result.steps}.json")
 
     def state(self) -> bytes | None:
         """What was saved last."""
         path = self.path / STATE
-        return path.read_bytes() if path.exists() else None
+        if path.exists():
+            return read(path)
+        reports = read_metrics(self.path / METRICS)
+        if reports and reports[-1]["step"] > 0:
+            raise ValueError(
+                f"{path} is missing, so that this run, which came to step {reports[-1]['step']}, cannot go on: put the "
+                "file back, or choose another --folder to begin anew"
+            )
+        return None
 
     def resume(self, step: int, best: Kept | None) -> None:
         """Bring the other files to where the state is; without a state, nothing that was written counts."""
@@ -118,13 +143,14 @@ class Folder:
         if best:
             path = self.path / BEST
             if path.exists():
-                unpack(path.read_bytes(), path)  # raises if it is somebody else's
-            self.keep(best)
+                unpack(read(path), path)  # raises if it is somebody else's
+            if not self._result:
+                self.keep(best)
 
     def keep(self, best: Kept) -> None:
         """Have these weights as the best."""
         path, content = self.path / BEST, best.packed()
-        if not path.exists() or path.read_bytes() != content:
+        if not path.exists() or read(path) != content:
             write(path, content)
         self._best_step = best.step
 
@@ -132,9 +158,9 @@ class Folder:
         path = self.path / METRICS
         if not path.exists():
             return
-        content, kept = path.read_bytes(), 0
+        content, kept = read(path), 0
         for line in content.splitlines(keepends=True):
-            if not line.endswith(b"\n") or _step_of(line, path) > step:
+            if not line.endswith(b"\n") or decoded(line, Report, f"a line of {path}")["step"] > step:
                 break
             kept += len(line)
         if kept < len(content):
@@ -161,6 +187,10 @@ class Folder:
         """Keep a state, and the best weights that it holds."""
         start = time.monotonic()
         write(self.path / STATE, learner.snapshot())
+        if self._further is not None:
+            write_json(self.path / CONFIG, self._further)
+            self._further = None
+        self._set_aside()
         if learner.best and learner.best.step != self._best_step:
             self.keep(learner.best)
         self._saved = time.monotonic()
@@ -185,10 +215,3 @@ def _changes(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
         for name, value in now.items()
         if name != "from_step" and before.get(name) != value
     ]
-
-
-def _step_of(line: bytes, path: Path) -> int:
-    try:
-        return int(json.loads(line)["step"])
-    except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{path} is damaged or not of a run: a line in it has no step") from None

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
+import msgspec
 import numpy as np
 import torch
 from torch import Tensor
@@ -20,7 +21,7 @@ from rnar.nn.reasoner import Reasoner
 from rnar.training.data import selection_samples, selection_set, training_data, validation_set, wider_set
 from rnar.training.environment import peak_memory
 from rnar.training.files import pack, unpack
-from rnar.training.result import Candidate
+from rnar.training.result import Amount, Candidate, Count
 from rnar.training.run import below, load_weights
 from rnar.training.schedules import factor, name_of
 from rnar.training.settings import Resolved
@@ -42,6 +43,17 @@ class Kept(NamedTuple):
 
     def packed(self) -> bytes:
         return pack(self.weights, {"step": self.step, "validation": self.score})
+
+
+class Notes(TypedDict):
+    """What a state has beside tensors. Older ones have one `best` in place of candidates."""
+
+    step: Count
+    streams: dict[str, dict[str, Any]]
+    sums: dict[str, dict[str, float]]
+    summed: Count
+    seconds: Amount
+    memory_mb: Amount
 
 
 class Learner:
@@ -213,6 +225,7 @@ class Learner:
         tensors, notes = unpack(content, path)
         load_weights(self.reasoner, below("weights/", tensors), path)
         try:
+            msgspec.convert(notes, Notes)
             self._restore_moments(tensors)
             self.candidates = _candidates(tensors, notes)
             if self.average is not None:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
 
 from rnar.evaluation.evaluate import Evaluation
 
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
 
-class Tested(NamedTuple):
+
+@dataclass(frozen=True)
+class Tested:
     """How the best network did on one task's test set (n = 64)."""
 
-    score: float
+    score: Share
     """the mean over outputs of their micro-F1, as the benchmark defines it"""
-    interval: tuple[float, float]
+    interval: tuple[Share, Share]
     """95% of it, if other samples had been drawn (bootstrap)"""
-    outputs: dict[str, float]
-    exact: float
+    outputs: dict[str, Share]
+    exact: Share
     """the share of samples that are right in all"""
-    samples: int
+    samples: Count
 
     @staticmethod
     def of(evaluation: Evaluation) -> Tested:
@@ -27,37 +35,39 @@ class Tested(NamedTuple):
         return Tested(float(evaluation.score), interval, outputs, float(evaluation.exact), int(evaluation.samples))
 
 
-class Candidate(NamedTuple):
+@dataclass(frozen=True)
+class Candidate:
     """One of the few networks that were best in validation."""
 
-    step: int
-    validation: float
-    score: float
+    step: Count
+    validation: Share
+    score: Share
     """of the last comparison, on more samples"""
 
 
-class Result(NamedTuple):
+@dataclass(frozen=True)
+class Result:
     """The test of the selected network, and what it took."""
 
-    score: float
+    score: Share
     """the mean over tasks"""
     tests: dict[str, Tested]
     """by task"""
-    validation: float
+    validation: Share
     """of the selected network"""
-    best_step: int
+    best_step: Count
     """after how many steps it was there"""
-    steps: int
+    steps: Count
     """of the whole run"""
-    parameters: int
-    seconds: float
+    parameters: Count
+    seconds: Amount
     """of training, validation included; of all sessions"""
-    test_seconds: float
-    memory_mb: float
+    test_seconds: Amount
+    memory_mb: Amount
     """the most at once"""
     candidates: tuple[Candidate, ...] = ()
     """from which the selected one was chosen, on so many samples: empty if validation alone decided"""
-    selection_samples: int = 0
+    selection_samples: Count = 0
     last: dict[str, Tested] | None = None
     """the same test of the network after all steps"""
     average: dict[str, Tested] | None = None
@@ -65,24 +75,9 @@ class Result(NamedTuple):
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
-        tests = {name: _plain(getattr(self, name)) for name in TESTS}
-        return {**self._asdict(), **tests, "candidates": [each._asdict() for each in self.candidates]}
+        return msgspec.to_builtins(self)
 
     @staticmethod
     def from_plain(plain: dict[str, Any]) -> Result:
-        """The inverse of `plain`; results of older runs have less."""
-        found = {**Result._field_defaults, **{name: plain[name] for name in Result._fields if name in plain}}
-        found |= {name: _tests(found[name]) for name in TESTS}
-        return Result(**{**found, "candidates": tuple(Candidate(**each) for each in found["candidates"])})
-
-
-TESTS = ("tests", "last", "average")
-NEEDED = tuple(name for name in Result._fields if name not in Result._field_defaults)
-
-
-def _plain(tests: dict[str, Tested] | None) -> dict[str, Any] | None:
-    return tests and {task: test._asdict() for task, test in tests.items()}
-
-
-def _tests(plain: dict[str, Any] | None) -> dict[str, Tested] | None:
-    return plain and {task: Tested(**{**test, "interval": tuple(test["interval"])}) for task, test in plain.items()}
+        """The inverse of `plain`, if it makes sense; results of older runs have less."""
+        return msgspec.convert(plain, Result)

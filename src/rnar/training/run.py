@@ -1,17 +1,17 @@
 """A run folder that is there already: its settings, its result, its network."""
 
-import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 
 import torch
+from msgspec import Meta, defstruct
 from torch import Tensor
 
 from rnar.models import Model
 from rnar.nn.reasoner import Reasoner
-from rnar.training.files import read_json, unpack
-from rnar.training.result import NEEDED, Result
-from rnar.training.settings import IDENTITY, OLDER, Resolved
+from rnar.training.files import decoded, read, read_json, unpack
+from rnar.training.result import Amount, Count, Result, Share
+from rnar.training.settings import IDENTITY, OLDER, Resolved, check_values
 
 Which = Literal["best", "last", "average"]
 
@@ -37,7 +37,7 @@ class Run:
     @property
     def result(self) -> Result | None:
         """None while the run is not finished."""
-        return read_result(self.path / RESULT)
+        return result_of(self.path)
 
     @property
     def metrics(self) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ class Run:
         path = self.path / (BEST if which == "best" else STATE)
         if not path.is_file():
             raise ValueError(f"{self.path} has no {path.name}: no network of this run has been validated yet")
-        weights, _ = unpack(path.read_bytes(), path)
+        weights, _ = unpack(read(path), path)
         if which != "best":
             weights = below("weights/" if which == "last" else "average/", weights)
             if not weights:
@@ -61,33 +61,71 @@ class Run:
         return reasoner.to(device).eval()
 
 
+class Environment(TypedDict, total=False):
+    """What a part of a run was computed by."""
+
+    from_step: Count
+    device: str
+    threads: Annotated[int, Meta(ge=1)]
+    processes: Annotated[int, Meta(ge=1)]
+    commit: str | None
+
+
+class Report(TypedDict):
+    """A line of metrics.jsonl; later versions add to it."""
+
+    step: Count
+    loss: float | None
+    losses: dict[str, dict[str, float]]
+    validation: Share
+    validations: dict[str, Share]
+    best: Share
+    best_step: Count
+    seconds: Amount
+    memory_mb: Amount
+
+
+_IN_JSON = {"model": str, "schedule": str, "clip": float | None, "tasks": Annotated[list[str], Meta(min_length=1)]}
+"""settings that are of another type there"""
+_TYPES = {**get_type_hints(Resolved), **_IN_JSON}
+SETTINGS = defstruct("Settings", [
+    (name, _TYPES[name], OLDER[name]) if name in OLDER else (name, _TYPES[name]) for name in IDENTITY
+], kw_only=True)  # fmt: skip
+CONFIGURATION = defstruct("Configuration", [
+    ("settings", SETTINGS),
+    ("data", dict[str, dict[str, Any]]),
+    ("environments", Annotated[list[Environment], Meta(min_length=1)]),
+])  # fmt: skip
+
+
 def read_config(path: Path) -> dict[str, Any]:
-    config = read_json(path / CONFIG, "settings", "data", "environments")
-    settings = config["settings"]
-    needed = [name for name in IDENTITY if name not in OLDER]
-    missing = [name for name in needed if not isinstance(settings, dict) or name not in settings]
-    if missing:
-        raise ValueError(f"{path / CONFIG} is damaged or not of a run: its settings do not have {missing[0]}")
+    """The configuration of a run, checked."""
+    config = read_json(path / CONFIG, CONFIGURATION)
+    try:
+        check_values(config["settings"])
+    except ValueError as error:
+        raise ValueError(f"{path / CONFIG} is damaged: {error}") from None
     return config
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
     """What was reported while a run learned; a last line that is not whole yet does not count."""
-    content = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
-    try:
-        lines = [json.loads(line) for line in content if line.endswith(b"\n")]
-        right = all(isinstance(line["step"], int) and isinstance(line["validations"], dict) for line in lines)
-    except (ValueError, KeyError, TypeError):
-        right, lines = False, []
-    if not right:
-        raise ValueError(f"{path} is damaged: a line in it is no report of a step")
-    return lines
+    content = read(path).splitlines(keepends=True) if path.exists() else []
+    return [
+        decoded(line, Report, f"line {k} of {path}") for k, line in enumerate(content, start=1) if line.endswith(b"\n")
+    ]
 
 
 def read_result(path: Path) -> Result | None:
-    if not path.is_file():
-        return None
-    return Result.from_plain(read_json(path, *NEEDED))
+    return Result.from_plain(read_json(path, Result)) if path.exists() else None
+
+
+def result_of(path: Path) -> Result | None:
+    """The result of a run that is finished: not that of fewer steps, if it is being taken further."""
+    settings, result = read_config(path)["settings"], read_result(path / RESULT)
+    if result is not None and result.tests.keys() != set(settings["tasks"]):
+        raise ValueError(f"{path / RESULT} is damaged or not of this run: it is of {', '.join(result.tests) or 'none'}")
+    return result if result is not None and result.steps == settings["steps"] else None
 
 
 def load_weights(reasoner: Reasoner, weights: dict[str, Tensor], path: Path) -> None:

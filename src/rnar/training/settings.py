@@ -185,16 +185,7 @@ class Resolved(OfAModel):
         _check_tasks(self)
         schedules.find(self.schedule)
         schedules.name_of(self.schedule)
-        for rule in RULES:
-            for name in rule.names.split():
-                value = getattr(self, name)
-                if value is not None and not rule.holds(value):
-                    raise ValueError(f"{name} must be {rule.words}, not {value!r}")
-        if self.steps % self.validate_every:
-            raise ValueError(
-                f"steps={self.steps} is not a multiple of validate_every={self.validate_every}: "
-                "what is learned after the last validation would be lost"
-            )
+        check_values(vars(self))
         return self
 
     def plain(self) -> dict[str, Any]:
@@ -232,6 +223,21 @@ RULES = (
     Rule("between 0 and 1", lambda x: 0 < x < 1, "average"),
     Rule("at least one size", len, "sizes"),
 )  # fmt: skip
+
+
+def check_values(values: dict[str, Any]) -> None:
+    """Raise where settings make no sense, whatever the tasks and the model are."""
+    for rule in RULES:
+        for name in rule.names.split():
+            value = values.get(name)
+            if value is not None and not rule.holds(value):
+                raise ValueError(f"{name} must be {rule.words}, not {value!r}")
+    if values["steps"] % values["validate_every"]:
+        raise ValueError(
+            f"steps={values['steps']} is not a multiple of validate_every={values['validate_every']}: "
+            "what is learned after the last validation would be lost"
+        )
+
 
 HOW = ("wider_samples", "device", "threads", "memory", "tensorboard")
 """settings that decide no result"""
