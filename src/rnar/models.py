@@ -156,6 +156,11 @@ def find(name: str) -> Model:
     return MODELS[name]
 
 
+def is_ours(model: Model) -> bool:
+    """Is it one of those below, and not a user's own?"""
+    return model.name in OURS and MODELS[model.name] is model
+
+
 def message_passing(aggregator: Callable[[int], Aggregator], **options: Any) -> Callable[[int], Processor]:
     """size -> message passing with that aggregator."""
     return lambda size: MessagePassing(size, aggregator(size), **options)
@@ -297,3 +302,4 @@ register(
         differs="No code was published: the gate's network, its start half open, and the mean as a norm are chosen.",
     )
 )
+OURS = frozenset(MODELS)

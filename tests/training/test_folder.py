@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import json
 import math
 import os
 import shutil
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from safetensors.numpy import load_file
 
 from helpers.training import contents, tiny
 from rnar.common.lock import locked
+from rnar.models import find
 from rnar.training import Run, Settings, Watch, loop, train
 from rnar.training import folder as training_folder
 from rnar.training.stopping import SIGNALS
@@ -188,3 +191,86 @@ def test_a_run_of_the_first_version_goes_on_and_ends_with_the_same_weights(small
         # last bits differ between machines, and Adam makes steps of full length of gradients that are nothing else
         apart = (tensor - torch.from_numpy(expected[name])).abs()
         assert apart.max() < 5e-3 and (apart < 1e-5).float().mean() > 0.9, name
+
+
+OWN = """
+import rnar
+class Mine(rnar.Aggregator):
+    ordered = False
+    def forward(self, messages, edges=None, rng=None):
+        return messages.sum(dim=1)
+mine = rnar.Model("mine", lambda size: rnar.MessagePassing(size, Mine(size)))
+"""
+
+
+def test_a_run_of_other_code_is_refused_unless_it_is_wanted(small, tmp_path, monkeypatch):
+    """Neither is an old score told as that of new code, nor do old weights go on under it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def write(text: str) -> None:
+        (tmp_path / "edited_models.py").write_text(text)
+        sys.modules.pop("edited_models", None)
+        importlib.invalidate_caches()
+
+    write(OWN)
+    settings = tiny(tmp_path / "run", model="edited_models:mine")
+    result = train(settings)
+    write(OWN.replace("sum", "mean"))
+    before = contents(tmp_path / "run")
+    for more in (6, 8):
+        with pytest.raises(ValueError, match="a run of other code: edited_models.Mine changed since.* --anyway"):
+            train(replace(settings, steps=more))
+    assert contents(tmp_path / "run") == before
+    assert train(replace(settings, anyway=True)) == result
+    train(replace(settings, anyway=True, steps=8))
+    noted = Run(tmp_path / "run").config["environments"]
+    assert [each["from_step"] for each in noted] == [0, 6] and noted[0]["code"] != noted[1]["code"]
+    train(replace(settings, steps=10))  # the code of the last steps is that of now
+
+
+def test_so_is_a_run_of_another_recipe_of_the_same_name(small, tmp_path):
+    """A model that was given from Python, and is none of a module's."""
+    model = replace(find("mpnn"), name="own")
+    train(tiny(tmp_path / "run", model=model))
+    train(tiny(tmp_path / "run", model=replace(model, differs="In its words.")))
+    with pytest.raises(ValueError, match="a run of other code: the recipe changed since"):
+        train(tiny(tmp_path / "run", model=replace(model, reversal=True)))
+
+
+def test_a_finished_run_stays_as_it_is_until_a_state_beyond_it_is_safe(small, tmp_path, monkeypatch):
+    train(tiny(tmp_path / "run"))
+    before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training_folder, "write", fail)
+        with pytest.raises(OSError, match="No space left"):
+            train(tiny(tmp_path / "run", steps=8))
+    after = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    assert {name: content for name, content in after.items() if name != "metrics.jsonl"} == {
+        name: content for name, content in before.items() if name != "metrics.jsonl"
+    }
+    train(tiny(tmp_path / "run", steps=8))
+    assert Run(tmp_path / "run").result.steps == 8 and (tmp_path / "run" / "result-6.json").exists()
+
+
+def test_a_result_of_fewer_steps_is_not_that_of_the_run(small, tmp_path):
+    """A process that was killed between noting the new number of steps and setting the result aside."""
+    train(tiny(tmp_path / "run"))
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    config["settings"]["steps"] = 8
+    (tmp_path / "run" / "config.json").write_text(json.dumps(config))
+    assert Run(tmp_path / "run").result is None
+    assert train(tiny(tmp_path / "run", steps=8)).steps == 8
+    assert (tmp_path / "run" / "result-6.json").exists()
+
+
+def test_a_run_whose_state_is_missing_is_not_begun_anew(small, tmp_path):
+    train(tiny(tmp_path / "run"))
+    (tmp_path / "run" / "state.safetensors").unlink()
+    with pytest.raises(ValueError, match="state.safetensors is missing, so that this run, which came to step 6, cann"):
+        train(tiny(tmp_path / "run", steps=8))
+    assert (tmp_path / "run" / "result.json").exists()

@@ -2,20 +2,38 @@
 
 import platform
 import subprocess
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from rnar.clrs import find as find_task
+from rnar.common.fingerprint import fingerprint
 from rnar.engine.workers import Workers
-from rnar.training.settings import Device
+from rnar.models import Model, is_ours
+from rnar.models import find as find_model
+from rnar.training import schedules
+from rnar.training.settings import Device, Resolved
 
 
 def versions() -> dict[str, Any]:
     """Of all that numbers may depend on; the commit, if this is a checkout of the sources."""
     found: dict[str, Any] = {"python": platform.python_version()}
     return {**found, **{name: version(name) for name in ("torch", "numpy", "numba", "rnar")}, "commit": commit()}
+
+
+def own_code(settings: Resolved) -> dict[str, str]:
+    """The fingerprint of what a user has written of all that decides a run: model, tasks and schedule."""
+    model = settings.model if isinstance(settings.model, Model) else find_model(settings.model)
+    own: list[Any] = [find_task(task) for task in settings.tasks if ":" in task]
+    if schedules.name_of(settings.schedule) not in schedules.SCHEDULES:
+        own.append(schedules.find(settings.schedule))
+    if not is_ours(model):
+        network = model.build(settings.tasks, settings.size)
+        own += [replace(model, paper=None, equation="", differs=""), {type(part) for part in network.modules()}]
+    return fingerprint(*own) if own else {}
 
 
 def commit() -> str | None:

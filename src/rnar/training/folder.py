@@ -26,7 +26,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rnar.common.fingerprint import differences
 from rnar.common.lock import locked
+from rnar.training.environment import own_code
 from rnar.training.files import decoded, read, unpack, write, write_json
 from rnar.training.learner import Kept, Learner
 from rnar.training.result import Result
@@ -55,9 +57,9 @@ def finished(settings: Resolved) -> Result | None:
     path = settings.path
     if not (path / CONFIG).is_file():
         return None
-    there = read_config(path)["settings"]
-    _refuse(there, settings)
-    return result_of(path) if there["steps"] == settings.steps else None
+    config = read_config(path)
+    _refuse(config, settings)
+    return result_of(path) if config["settings"]["steps"] == settings.steps else None
 
 
 @contextmanager
@@ -75,7 +77,7 @@ def claimed(settings: Resolved) -> Iterator[Folder]:
             for partial in path.glob(f".{name}.*.partial"):  # of a process that was killed
                 partial.unlink()
         if (path / CONFIG).exists():
-            _refuse(read_config(path)["settings"], settings)
+            _refuse(read_config(path), settings)
         yield Folder(settings)
 
 
@@ -201,17 +203,29 @@ class Folder:
         write_json(self.path / RESULT, result.plain())
 
 
-def _refuse(there: dict[str, Any], settings: Resolved) -> None:
-    """Raise if a run cannot go on as the settings say."""
+def _refuse(config: dict[str, Any], settings: Resolved) -> None:
+    """Raise if a run cannot go on as the settings say, or with what a user's code is now."""
+    there = config["settings"]
     refuse_others(there, settings)
+    if not settings.anyway and (changed := _changed_code(config["environments"][-1], own_code(settings))):
+        raise ValueError(
+            f"{settings.path} has a run of other code: {', '.join(changed)} changed since. Choose another --folder, or "
+            "give --anyway to have what is there go on with the code of now"
+        )
     if settings.steps < there["steps"]:
         raise ValueError(f"{settings.path} has a run of {there['steps']} steps, not {settings.steps}: "
                          "it can be taken further, not back")  # fmt: skip
 
 
+def _changed_code(before: dict[str, Any], now: dict[str, str]) -> list[str]:
+    """What of a user's code is other than an environment says; runs that are older than such notes say nothing."""
+    return differences(before["code"], now) if "code" in before else []
+
+
 def _changes(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    return [
+    changes = [
         f"{name} was {before.get(name)} and is {value}"
         for name, value in now.items()
-        if name != "from_step" and before.get(name) != value
+        if name not in ("from_step", "code") and before.get(name) != value
     ]
+    return changes + [f"the code of {name} has changed" for name in _changed_code(before, now.get("code", {}))]

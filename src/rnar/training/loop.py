@@ -10,7 +10,7 @@ import torch
 
 from rnar.clrs import official
 from rnar.evaluation.evaluate import evaluate
-from rnar.training.environment import peak_memory, versions
+from rnar.training.environment import own_code, peak_memory, versions
 from rnar.training.folder import Folder, claimed, finished
 from rnar.training.learner import Learner
 from rnar.training.result import Result, Tested
@@ -69,6 +69,8 @@ def _resume(learner: Learner, folder: Folder | None) -> list[str]:
     data = {task: {k: v for k, v in s.state.items() if k != "next"} for task, s in learner.streams.items()}
     computed_by = {"device": str(team.device), "threads": team.threads, "processes": team.world}
     environment = {"from_step": learner.step, **versions(), **computed_by}
+    if code := own_code(learner.settings):
+        environment["code"] = code
     return folder.begin(data, environment, learner.paced)
 
 

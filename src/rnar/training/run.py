@@ -69,6 +69,7 @@ class Environment(TypedDict, total=False):
     threads: Annotated[int, Meta(ge=1)]
     processes: Annotated[int, Meta(ge=1)]
     commit: str | None
+    code: dict[str, str]
 
 
 class Report(TypedDict):

@@ -113,6 +113,8 @@ class Settings(OfAModel):
     """How much memory may be spent on what would else be computed twice; it changes no result."""
     tensorboard: bool = False
     """Write events for TensorBoard as well, into the run's folder."""
+    anyway: bool = False
+    """Go on with a run, or tell its result, though your own code of its model or task has changed since."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", (self.tasks,) if isinstance(self.tasks, str) else tuple(self.tasks))
@@ -179,6 +181,7 @@ class Resolved(OfAModel):
     memory: float | None = None
     """None: a quarter of what is free"""
     tensorboard: bool = False
+    anyway: bool = False
 
     def resolved(self) -> Resolved:
         """These, if they make sense."""
@@ -239,7 +242,7 @@ def check_values(values: dict[str, Any]) -> None:
         )
 
 
-HOW = ("wider_samples", "device", "threads", "memory", "tensorboard")
+HOW = ("wider_samples", "device", "threads", "memory", "tensorboard", "anyway")
 """settings that decide no result"""
 IDENTITY = tuple(each.name for each in fields(Resolved) if each.name not in (*HOW, "path"))
 """those that do, and so make a run the run it is"""
