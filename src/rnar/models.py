@@ -25,6 +25,7 @@ Then `my_models:mine` is its name wherever a model is asked for: `rnar models my
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,7 @@ from rnar.clrs import find as find_task
 from rnar.clrs import transforms
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec, node
+from rnar.common.blame import definition_of
 from rnar.common.importing import imported
 from rnar.common.names import nearest
 from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Janossy, Max
@@ -131,7 +133,20 @@ class Model:
             raise ValueError("a network needs at least one task to learn")
         with torch.random.fork_rng(devices=()):  # others draw from the global generator: leave it as it was
             torch.default_generator.manual_seed(seed)
-            return Reasoner(specs, self.processor(size), self.feeding, self.xavier_on_scalars)
+            return Reasoner(specs, self._processor(size), self.feeding, self.xavier_on_scalars)
+
+    def _processor(self, size: int) -> Processor:
+        place = definition_of(self.processor)
+        try:
+            inspect.signature(self.processor).bind(size)
+        except TypeError as error:
+            raise ValueError(
+                f"the model {self.name!r}: its processor is made of a size alone, but {error}{place}"
+            ) from None
+        found = self.processor(size)
+        if not isinstance(found, Processor):
+            raise ValueError(f"the model {self.name!r}: its processor must be a Processor, not {found!r}{place}")
+        return found
 
     def parameters(self, task: str, size: int | None = None) -> int:
         """How many parameters a network for this task has."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import pytest
 
@@ -65,10 +66,7 @@ def test_a_missing_or_malformed_argument_is_refused(run):
     ],
 )
 def test_what_a_command_raises_is_told_in_one_line(run, monkeypatch, error, code, said):
-    def fail(pattern: str) -> None:
-        raise error
-
-    monkeypatch.setattr("rnar.cli.data_list.matching", fail)
+    monkeypatch.setattr("rnar.cli.data_list.matching", Mock(side_effect=error))
     assert run("data", "list") == (code, "", said)
 
 

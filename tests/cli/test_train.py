@@ -57,7 +57,7 @@ def test_the_same_command_tells_the_result_at_once(run, monkeypatch):
     monkeypatch.setattr(loop, "_train", None)  # nobody may call it
     code, out, _ = run("train", "bfs", *TINY)
     end = next(k for k, line in enumerate(told) if line.startswith("bfs: "))
-    assert code == 0 and out.splitlines() == told[end:]
+    assert code == 0 and out.splitlines() == [*told[end:-1], told[-1] + ", which was finished before"]
 
 
 def test_every_setting_has_a_flag_and_a_help(run):
@@ -189,3 +189,15 @@ def test_a_full_disk_ends_in_one_line(run, monkeypatch):
     assert run("train", "bfs", *TINY)[0] == 0
     train(tiny(Path("other"), batch=2, sizes=(4,), steps=4, validation_samples=2, selection_samples=3))
     assert contents(Path("runs/bfs/rnar/seed-0")) == contents(Path("other"))
+
+
+def test_a_run_goes_on_by_its_folder_alone(run):
+    run("train", "bfs", *TINY, "--folder", "here")
+    steps = Run("here").settings.steps
+    assert run("train", "--resume", "here")[1].endswith("here, which was finished before\n")
+    assert run("train", "--resume", "here", "--steps", 2 * steps)[0] == 0
+    assert Run("here").result.steps == 2 * steps
+    refused(run("train", "--resume", "here", "--batch", 9, "--seed", 3), "seed is 0 there, not 3, batch is", "not 9")
+    refused(run("train", "dfs", "--resume", "here"), "tasks is ('bfs',) there, not ('dfs',)")
+    refused(run("train", "--resume", "here", "--folder", "there"), "--resume and --folder both name")
+    refused(run("train", "--resume", "nowhere"), "nowhere is no folder of a run")

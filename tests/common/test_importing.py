@@ -14,7 +14,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield tmp_path
-    for name in ("numbers_of_mine", "broken", "raising", "lacking"):
+    for name in ("numbers_of_mine", "broken", "raising", "lacking", "leaving"):
         sys.modules.pop(name, None)
 
 
@@ -30,10 +30,20 @@ def test_an_object_in_a_module_of_the_current_folder_is_found(folder):
         ("numbers_of_mine:name", "'numbers_of_mine' has no integer 'name'; it has seven"),
         ("numbers_of_mine", "'numbers_of_mine' does not name an integer in a module, as numbers:one would"),
         ("no-module:seven", "'no-module:seven' does not name an integer in a module, as numbers:one would"),
-        ("nowhere:seven", "cannot import 'nowhere' for the integer 'nowhere:seven': No module named 'nowhere'"),
-        ("lacking:seven", "cannot import 'lacking' for the integer 'lacking:seven': No module named 'nothing_such'"),
-        ("broken:seven", "cannot import 'broken' for the integer 'broken:seven': SyntaxError: "),
-        ("raising:seven", "cannot import 'raising' for the integer 'raising:seven': KeyError: 'seven'"),
+        ("nowhere:seven", "FAILSNo module named 'nowhere'"),
+        ("lacking:seven", "FAILSNo module named 'nothing_such'"),
+        (
+            "broken:seven",
+            "FAILSSyntaxError: invalid syntax (HERE/broken.py, line 1)",
+        ),
+        (
+            "raising:seven",
+            "FAILSKeyError: 'seven' (HERE/raising.py, l",
+        ),
+        (
+            "leaving:seven",
+            "FAILSSystemExit: 3 (HERE/leaving.py, line",
+        ),
     ],
 )
 def test_what_cannot_be_found_is_one_line_that_says_why(folder, name, said):
@@ -41,6 +51,9 @@ def test_what_cannot_be_found_is_one_line_that_says_why(folder, name, said):
     (folder / "lacking.py").write_text("import nothing_such")
     (folder / "broken.py").write_text("seven = = 7")
     (folder / "raising.py").write_text("seven = {}['seven']")
+    (folder / "leaving.py").write_text("import sys\nsys.exit(3)")
     with pytest.raises(ValueError) as caught:
         imported(name, int, "integer", "numbers:one")
+    module = name.partition(":")[0]
+    said = said.replace("FAILS", f"cannot import {module!r} for the integer {name!r}: ").replace("HERE", str(folder))
     assert str(caught.value).startswith(said)

@@ -11,10 +11,12 @@ import os
 import re
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any, NamedTuple
 
+from rnar.common.blame import place_of
 from rnar.common.names import nearest
 
 
@@ -42,14 +44,20 @@ PIPE_CLOSED = 1  # as rich ends when it is first to notice
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code. What a user can do wrong ends as one line on stderr and code 2."""
+    """Run one command; the exit code. What a user can do wrong ends as one line on stderr and code 2.
+
+    `--traceback`, anywhere, shows all of an error before that line.
+    """
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        with _terminated_politely():
-            code = _run(sys.argv[1:] if argv is None else list(argv))
+        with _terminated_politely(), _shown_whole("--traceback" in words):
+            code = _run([word for word in words if word != "--traceback"])
             if sys.stdout:
                 sys.stdout.flush()  # here, where a failure can be told
             return code
     except SystemExit as end:
+        if place := place_of(end):
+            return _complain(f"{place}: your code ends the program")
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
@@ -63,7 +71,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         return _complain(f"out of memory: {error}" if str(error) else "out of memory")
     except (ValueError, OverflowError) as error:
-        return _complain(str(error))
+        return _complain(f"{place_of(error)}: {error}".removeprefix(": "))
+    except Exception as error:
+        if not (place := place_of(error)):
+            raise  # a mistake of ours: all of it is wanted
+        return _complain(f"{place}: {type(error).__name__}: {error}; --traceback shows all of it")
 
 
 def _run(argv: list[str]) -> int:
@@ -95,7 +107,8 @@ def _overview(group: str) -> str:
     width = max(map(len, commands))
     lines = [f"  {name:{width}}  {command.summary}" for name, command in commands.items()]
     usage = f"usage: rnar {group} COMMAND ...".replace("  ", " ")
-    return "\n".join([usage, "", *lines, "", "`rnar COMMAND --help` has the flags of a command."])
+    more = "`rnar COMMAND --help` has the flags of a command. With --traceback, all of an error is shown."
+    return "\n".join([usage, "", *lines, "", more])
 
 
 def _parse(name: str, arguments: list[str]) -> Callable[[], int | None]:
@@ -137,6 +150,16 @@ def _first_words(box: str) -> str:
 def _complain(message: str, code: int = 2) -> int:
     print("rnar: " + " ".join(message.splitlines()), file=sys.stderr)
     return code
+
+
+@contextmanager
+def _shown_whole(wanted: bool) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        if wanted:
+            traceback.print_exc()
+        raise
 
 
 def _give_up_stdout() -> None:

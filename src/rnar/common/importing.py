@@ -6,6 +6,8 @@ import sys
 from types import ModuleType
 from typing import TypeVar
 
+from rnar.common.blame import place_of
+
 Kind = TypeVar("Kind")
 
 
@@ -31,10 +33,14 @@ def import_module(path: str, purpose: str) -> ModuleType:
         sys.path.append(os.getcwd())
     try:
         return importlib.import_module(path)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ValueError(f"cannot import {path!r} for {purpose}: {error}") from error
-    except Exception as error:  # the module is not ours: anything may be wrong with it
-        raise ValueError(f"cannot import {path!r} for {purpose}: {type(error).__name__}: {error}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the module is not ours: anything may be wrong with it, and it may even exit
+        said = error.msg if isinstance(error, SyntaxError) else error
+        where = f" ({place})" if (place := place_of(error)) else ""
+        raise ValueError(f"cannot import {path!r} for {purpose}: {type(error).__name__}: {said}{where}") from error
 
 
 def _a(what: str) -> str:

@@ -24,6 +24,7 @@ import torch
 from numba.core.compiler_lock import global_compiler_lock
 from torch import Tensor, nn
 
+from rnar.common.blame import with_place
 from rnar.engine.hands import Hand, Here, Tell, Work, twin
 from rnar.nn.reasoner import Reasoner
 
@@ -143,7 +144,7 @@ def _serve(end: Connection, network: nn.Module, gradients: list[Tensor], flags: 
         try:
             answer = ANSWERED, work(network, *arguments, telling)
         except Exception as error:
-            answer = FAILED, error
+            answer = FAILED, with_place(error)
         for k, (parameter, place) in enumerate(zip(network.parameters(), gradients, strict=True)):
             flags[k] = parameter.grad is not None
             if parameter.grad is not None:

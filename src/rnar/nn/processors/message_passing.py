@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from rnar.common.blame import definition_of
 from rnar.nn.aggregators import Aggregator
 from rnar.nn.encoders import Graph
 from rnar.nn.linear import Linear, OfChannels, Rectified, SideBySide
@@ -97,6 +98,12 @@ class MessagePassing(Processor):
         x = pair_mlp(graph.channels, weight, sender, receiver, layer.weight, layer.bias)
         edges = graph.adjacency if self.uses_adjacency else None
         messages = self.aggregator.after(prepared.aggregator, x, edges, rng)
+        if messages.shape != own.shape:
+            where = definition_of(type(self.aggregator))
+            raise ValueError(
+                f"the aggregator {type(self.aggregator).__name__} makes {tuple(messages.shape)} of messages "
+                f"{tuple(x.shape)}; it must be {tuple(own.shape)}: batch, receiver, size{where}"
+            )
         new = self.norm(torch.relu(own + self.from_messages(messages)))
         if self.gate is not None:
             new = self.gate(more.pop(), messages, new, hidden)
