@@ -48,6 +48,7 @@ from rnar.nn.processors.relational_transformer import RelationalTransformer
 from rnar.nn.reasoner import Feeding, Reasoner
 
 MODELS: dict[str, Model] = {}
+LARGEST_SIZE = 8192  # of a network: its weights take gigabytes then
 
 
 class Paper(NamedTuple):
@@ -126,8 +127,8 @@ class Model:
     def build(self, tasks: str | Iterable[str], size: int | None = None, seed: int = 0) -> Reasoner:
         """A network for these tasks with fresh weights, which the seed decides."""
         size = self.size if size is None else size
-        if size < 1:
-            raise ValueError(f"a network's size must be at least 1, not {size}")
+        if not 1 <= size <= LARGEST_SIZE:
+            raise ValueError(f"a network's size must be 1 to {LARGEST_SIZE}, not {size}")
         specs = {task: self.spec(task) for task in ([tasks] if isinstance(tasks, str) else tasks)}
         if not specs:
             raise ValueError("a network needs at least one task to learn")

@@ -40,8 +40,3 @@ def image_format(flag: str, path: Path) -> str:
     if found not in IMAGES:
         raise ValueError(f"{flag} {path}: the name of a figure must end in one of .{', .'.join(IMAGES)}")
     return found
-
-
-def check_threads(threads: int | None) -> None:
-    if threads is not None and threads < 1:
-        raise ValueError(f"--threads {threads}: at least one thread is needed")

@@ -20,6 +20,7 @@ from rnar.common.names import nearest
 
 ALGORITHMS: dict[str, Algorithm] = {}
 
+MOST_SAMPLES = 1_000_000
 FIRST_GUESS = 64  # steps; a longer run is repeated once in a buffer that fits
 
 
@@ -67,8 +68,8 @@ class Algorithm:
             for name, value in (("n", n), ("batch", batch)):
                 if not isinstance(value, (int, np.integer)):
                     raise ValueError(f"{name} must be a whole number, not {value!r}")
-            if batch < 1:
-                raise ValueError(f"a batch must hold at least 1 sample, not {batch}")
+            if not 1 <= batch <= MOST_SAMPLES:
+                raise ValueError(f"a batch must hold 1 to {MOST_SAMPLES:,} samples, not {batch}")
             if n > MOST_NODES // 2:
                 raise ValueError(f"n={n} is too large: node indices are stored in 16 bits")
             self.problem.check_size(n, complete)

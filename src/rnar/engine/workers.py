@@ -22,6 +22,8 @@ from rnar.engine.run import backward
 from rnar.engine.samples import Part
 from rnar.nn.reasoner import Reasoner
 
+MOST_THREADS = 256  # more can only be a mistake
+
 
 class Share(NamedTuple):
     """What one core does in a training step."""
@@ -67,6 +69,7 @@ class Workers:
         memory: int | None = None,
     ):
         device = next(reasoner.parameters()).device
+        check_threads(threads)
         self.threads = threads or (available_cores() if device.type == "cpu" else 1)
         if device.type == "cpu":
             keep_freed_memory()
@@ -173,6 +176,14 @@ class Workers:
 def _places(reasoner: Reasoner) -> list[int]:
     """Where the parameters lie in memory."""
     return [parameter.data_ptr() for parameter in reasoner.parameters()]
+
+
+def check_threads(threads: int | None) -> None:
+    """Raise unless there can be so many."""
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise ValueError(
+            f"threads must be 1 to {MOST_THREADS}, not {threads}; this machine has {available_cores()} cores"
+        )
 
 
 def available_cores() -> int:

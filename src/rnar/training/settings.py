@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from rnar.clrs import find as find_task
+from rnar.clrs.registry import MOST_SAMPLES
 from rnar.common.names import nearest
-from rnar.models import MODELS, Model
+from rnar.engine.workers import MOST_THREADS
+from rnar.models import LARGEST_SIZE, MODELS, Model
 from rnar.models import find as find_model
 from rnar.training import schedules
 from rnar.training.schedules import Schedule
@@ -216,10 +218,16 @@ class Rule(NamedTuple):
 
 
 RULES = (
-    Rule("a whole number of at least 0", lambda x: isinstance(x, int) and x >= 0,
-         "seed selection_samples wider_samples"),
+    Rule("a whole number of at least 0", lambda x: isinstance(x, int) and x >= 0, "seed"),
+    Rule(f"a whole number from 0 to {MOST_SAMPLES:,}", lambda x: isinstance(x, int) and 0 <= x <= MOST_SAMPLES,
+         "selection_samples wider_samples"),
     Rule("a whole number of at least 1", lambda x: isinstance(x, int) and x >= 1,
-         "steps batch size validate_every validation_samples test_samples threads"),
+         "steps validate_every test_samples"),
+    Rule(f"a whole number from 1 to {MOST_SAMPLES:,}", lambda x: isinstance(x, int) and 1 <= x <= MOST_SAMPLES,
+         "batch validation_samples"),
+    Rule(f"a whole number from 1 to {LARGEST_SIZE}", lambda x: isinstance(x, int) and 1 <= x <= LARGEST_SIZE, "size"),
+    Rule(f"a whole number from 1 to {MOST_THREADS}", lambda x: isinstance(x, int) and 1 <= x <= MOST_THREADS,
+         "threads"),
     Rule("above 0 and finite", lambda x: 0 < x < math.inf, "learning_rate"),
     Rule("above 0", lambda x: x > 0, "clip"),
     Rule("at least 0 and finite", lambda x: 0 <= x < math.inf, "weight_decay memory"),

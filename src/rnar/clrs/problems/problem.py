@@ -14,6 +14,8 @@ from rnar.common.names import nearest
 
 Arguments = tuple[Any, ...]
 
+LARGEST = float(np.finfo(np.float32).max)
+"""the largest number that a network can be given"""
 TRAINING_SIZES = (4, 7, 11, 13, 16)
 
 
@@ -90,10 +92,10 @@ _OPTIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
         "a probability between 0 and 1 or a tuple of them",
     ),
     "toggle": (lambda p: 0.0 <= p <= 1.0, "a probability between 0 and 1"),
-    "low": (lambda x: math.isfinite(x), "a finite number"),
-    "high": (lambda x: math.isfinite(x), "a finite number"),
-    "radius": (lambda x: math.isfinite(x) and x > 0, "a finite number above 0"),
-    "center": (lambda x: np.shape(x) == (2,) and np.all(np.isfinite(x)), "a pair (x, y)"),
+    "low": (lambda x: abs(x) <= LARGEST, "a number that is finite in 32 bits"),
+    "high": (lambda x: abs(x) <= LARGEST, "a number that is finite in 32 bits"),
+    "radius": (lambda x: 0 < x <= LARGEST, "a number above 0 that is finite in 32 bits"),
+    "center": (lambda x: np.shape(x) == (2,) and np.all(np.abs(x) <= LARGEST), "a pair (x, y), finite in 32 bits"),
     "needle": (lambda x: _is_length_or_range(x), "a length of at least 1, or a range (shortest, longest)"),
 }
 
@@ -171,7 +173,7 @@ def _numbers(name: str, values: Any) -> np.ndarray:
         raise ValueError(f"{name} holds a number that is too large") from None
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold numbers only, not {values!r}") from None
-    too_large = ~(np.abs(array) <= np.finfo(np.float32).max)  # NaN is not less than anything
+    too_large = ~(np.abs(array) <= LARGEST)  # NaN is not less than anything
     if too_large.any():
         where = tuple(int(i) for i in np.argwhere(too_large)[0])
         raise ValueError(f"{name} must be finite in 32 bits, but holds {array[where]} at {list(where)}")
