@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -153,11 +154,15 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def find(task: str) -> Algorithm:
-    """The algorithm of that name; `module:function` imports one of yours, also from the current folder."""
+    """The algorithm of that name: `bfs`, also `BFS`; `module:function` imports one of yours, also from the current
+    folder."""
     if task in ALGORITHMS:
         return ALGORITHMS[task]
     if ":" in task:  # it may stand there under another name than its function's: it is called as it was asked for
         return replace(imported(task, Algorithm, "algorithm", "my_tasks:selection_sort"), name=task)
+    plain = re.sub("[- ]", "_", task.lower())
+    if plain in ALGORITHMS:
+        return ALGORITHMS[plain]
     hint = nearest(task, ALGORITHMS) or f"; there are {', '.join(sorted(ALGORITHMS))}"
     raise ValueError(f"no task {task!r}{hint}; an algorithm of your own is module:function")
 

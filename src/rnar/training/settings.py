@@ -141,7 +141,8 @@ class Settings(OfAModel):
         usual = {**PROTOCOL, **model.training, "size": model.size}
         values |= {name: value for name, value in usual.items() if values[name] is None}
         values["clip"] = math.inf if values["clip"] is None else values["clip"]
-        return Resolved(**values, path=self.path).resolved()
+        values["tasks"] = tuple(find_task(task).name for task in self.tasks)
+        return Resolved(**values, path=replace(self, tasks=values["tasks"]).path).resolved()
 
 
 @dataclass(frozen=True, kw_only=True)

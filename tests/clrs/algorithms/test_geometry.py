@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
@@ -52,17 +52,35 @@ def test_hulls_are_those_of_scipy(task):
         assert np.flatnonzero(sample.outputs["in_hull"]).tolist() == sorted(hull.tolist())
 
 
-def in_line(points: list[tuple[int, int]]) -> bool:
-    return any((b[0] - a[0]) * (c[1] - a[1]) == (b[1] - a[1]) * (c[0] - a[0]) for a, b, c in combinations(points, 3))
+def sides(a: tuple[int, int], b: tuple[int, int], points: list[tuple[int, int]]) -> list[int]:
+    """On which side of the line from a to b each point lies."""
+    return [(b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) for c in points]
+
+
+def is_unique(points: list[tuple[int, int]]) -> bool:
+    """Whether no third point lies on an edge of the hull."""
+    edges = [found for a, b in permutations(points, 2) if min(found := sides(a, b, points)) >= 0]
+    return all(found.count(0) == 2 for found in edges)
 
 
 @pytest.mark.parametrize("task", HULLS)
-@given(points=st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3, max_size=7))
-def test_hulls_of_points_at_equal_heights_are_those_of_scipy(task, points):
-    assume(not in_line(points))
+@given(points=st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=3, max_size=7))
+def test_hulls_that_are_unique_are_those_of_scipy_and_others_are_refused(task, points):
+    """Points may lie at equal heights, and on one line inside the hull."""
     x, y = np.array(points, float).T
+    if not is_unique(points):
+        with pytest.raises(ValueError, match="lie on one line along the hull, which is not unique then"):
+            trace(task, x, y)
+        return
     found = np.flatnonzero(trace(task, x, y).outputs["in_hull"])
     assert found.tolist() == sorted(ConvexHull(np.array(points)).vertices.tolist())
+
+
+@pytest.mark.parametrize("task", HULLS)
+@pytest.mark.parametrize("order", list(permutations(range(5)))[::7])
+def test_a_square_has_its_corners_as_hull_wherever_its_centre_stands(task, order):
+    x, y = np.array([(0, 0), (1, 0), (1, 1), (0, 1), (0.5, 0.5)])[list(order)].T
+    assert trace(task, x, y).outputs["in_hull"].tolist() == (x != 0.5).tolist()
 
 
 @pytest.mark.parametrize("task", HULLS)

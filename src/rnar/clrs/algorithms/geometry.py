@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from rnar.clrs.problems.points import Cloud, Segments
+from rnar.clrs.problems.points import COLLINEAR, Cloud, Segments
 from rnar.clrs.recording import step
 from rnar.clrs.registry import algorithm
 from rnar.clrs.spec import graph, node
@@ -58,6 +58,27 @@ def lowest(x, y):
     return best
 
 
+@kernel
+def nearer_first(x, y, order):
+    """Points by their angle from the first; of several on one line with it, the nearer ones first. (In a user's own
+    input: among those that are drawn, no three lie on one line.)"""
+    best = order[0]
+    for k in range(2, len(order)):
+        i, place = order[k], k
+        while (
+            place > 1
+            and math.fabs(turn(x, y, best, order[place - 1], i)) < COLLINEAR
+            and (
+                math.hypot(x[i] - x[best], y[i] - y[best])
+                < math.hypot(x[order[place - 1]] - x[best], y[order[place - 1]] - y[best])
+            )
+        ):
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = i
+    return order
+
+
 @algorithm(
     problem=cloud,
     hints=dict(
@@ -82,12 +103,12 @@ def graham_scan(trace, x, y):
     for i in range(n):
         angle[i] = math.atan2(y[i] - y[best], x[i] - x[best])
     angle[best] = -np.inf
-    by_angle = np.argsort(angle, kind="mergesort")
+    by_angle = nearer_first(x, y, np.argsort(angle, kind="mergesort"))
     angle[best] = 0
     step(trace, best, angle, in_hull, below, top, best, ANGLES)
     for k in range(1, n):
         i = by_angle[k]
-        while k >= 3 and turn(x, y, below[top], top, i) <= 0:
+        while k >= 2 and top != best and turn(x, y, below[top], top, i) < COLLINEAR:
             in_hull[top] = 0
             below[top], top = top, below[top]
             step(trace, best, angle, in_hull, below, top, i, POP)

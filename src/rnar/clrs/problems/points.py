@@ -72,9 +72,9 @@ class Cloud(Problem):
     def own(self, x: Any, y: Any) -> Arguments:
         x, y = vector("x", x), vector("y", y)
         same_length(x=x, y=y)
-        i, j, k = collinear(x, y)
+        i, j, k = on_an_edge(x, y)
         if i >= 0:
-            raise ValueError(f"points {i}, {j} and {k} lie on one line; the hull of such points is not unique")
+            raise ValueError(f"points {i}, {j} and {k} lie on one line along the hull, which is not unique then")
         return x, y
 
 
@@ -100,6 +100,23 @@ def cross(x, y):
 def left(x, y, a, b, c):
     """Does the path a, b, c turn left?"""
     return (y[c] - y[a]) * (x[b] - x[a]) > (y[b] - y[a]) * (x[c] - x[a])
+
+
+@entry_point
+def on_an_edge(x: np.ndarray, y: np.ndarray) -> tuple[int, int, int]:
+    """The first three points that lie on one line with no point to its right, or (-1, -1, -1)."""
+    n = len(x)
+    for i in range(n):
+        for j in range(n):
+            between, right = -1, False
+            for k in range(n):
+                side = (x[j] - x[i]) * (y[k] - y[i]) - (y[j] - y[i]) * (x[k] - x[i])
+                if k != i and k != j and math.fabs(side) < COLLINEAR:
+                    between = k
+                right = right or side <= -COLLINEAR
+            if i != j and between >= 0 and not right:
+                return i, j, between
+    return -1, -1, -1
 
 
 @entry_point
