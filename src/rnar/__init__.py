@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from rnar.nn.processors.processor import Processor
     from rnar.nn.reasoner import Reasoner
     from rnar.training import Run, Settings, train
+    from rnar.training.live import Live
 
     __version__: str
 
 __all__ = [
     "Aggregator",
+    "Live",
     "MessagePassing",
     "Model",
     "Processor",
@@ -45,6 +47,7 @@ __all__ = [
 
 _PLACES = {
     "Aggregator": "rnar.nn.aggregators:Aggregator",
+    "Live": "rnar.training.live:Live",
     "MessagePassing": "rnar.nn.processors.message_passing:MessagePassing",
     "Model": "rnar.models:Model",
     "Processor": "rnar.nn.processors.processor:Processor",

@@ -114,7 +114,7 @@ BAD: list[tuple[str, tuple[Any, ...], str]] = [
     ("task_scheduling", ([1, 1, 1], [1.0, 1.0]), "lists of one length are needed, not d: 3, w: 2"),
     ("segments_intersect", ([0, 1, 2], [0, 1, 2]), "two segments have four ends, but x and y have 3 and 3 entries"),
     ("graham_scan", ([0, 1, 2], [0, 1]), "lists of one length are needed, not x: 3, y: 2"),
-    ("graham_scan", ([0, 5, 1, 2], [0, 1, 1, 2]), "points 3, 0 and 2 lie on one line along the hull"),
+    ("graham_scan", ([0, 5, 1, 2], [0, 1, 1, 2]), "points 2, 0 and 3 lie on one line along the hull"),
     ("jarvis_march", ([0, 1, 2], [1, 1, 1]), "points 0, 1 and 2 lie on one line along the hull"),
     ("kmp_matcher", ("AT", "ATC"), "the needle (3 letters) is longer than the haystack (2)"),
     ("naive_string_matcher", ("AT", "ATC"), "the needle (3 letters) is longer than the haystack (2)"),

@@ -22,6 +22,7 @@ from rnar.nn.aggregators import Max
 from rnar.training import Run, Watch, train
 from rnar.training import files as training_files
 from rnar.training.data import selection_set, training_data, validation_set
+from rnar.training.learner import Learner
 from rnar.training.result import Candidate, Result
 
 
@@ -199,3 +200,38 @@ def test_events_for_tensorboard_are_the_metrics(small, tmp_path):
 def test_the_python_way_of_the_readme(small, tmp_path):
     result, run = train(tiny(tmp_path / "run", model=find("mpnn"))), Run(tmp_path / "run")
     assert run.model is find("mpnn") and run.result == result
+
+
+def test_a_run_ends_when_validation_has_not_become_better_for_too_long(small, tmp_path, monkeypatch):
+    """Ties are not better. With more patience it goes on from there, as if it had had it from the start."""
+    monkeypatch.setattr(Learner, "_scores", lambda self, sets: dict.fromkeys(sets, min(self.step, 4) / 100))
+    settings = tiny(tmp_path / "run", steps=20, patience=4)
+    result = train(settings)
+    assert result.early and result.steps == 8
+    assert Run(tmp_path / "run").result == train(settings) == train(replace(settings, steps=40)) == result
+    further = train(replace(settings, patience=8))
+    assert further.early and further.steps == 12 and (tmp_path / "run" / "result-8.json").exists()
+    train(replace(settings, patience=8, folder=tmp_path / "other"))
+    assert contents(tmp_path / "run") == contents(tmp_path / "other")
+    whole = train(replace(settings, patience=None))
+    assert not whole.early and whole.steps == 20
+
+
+def test_a_run_begins_with_the_weights_of_another_as_far_as_they_fit(small, tmp_path):
+    class First(Watch):
+        def began(self, beginning) -> None:
+            self.start = beginning.start
+
+    train(tiny(tmp_path / "one"))
+    watch, network = First(), Run(tmp_path / "one").network()
+    train(tiny(tmp_path / "two", steps=2, learning_rate=1e-9, start=tmp_path / "one"), watch)
+    for name, tensor in Run(tmp_path / "two").network(which="last").state_dict().items():
+        assert torch.allclose(tensor, network.state_dict()[name], atol=1e-6), name
+    assert watch.start.startswith("begins with") and watch.start.endswith(f"weights of {tmp_path / 'one'}")
+    train(tiny(tmp_path / "three", tasks=("dfs",), steps=2, learning_rate=1e-9, start=tmp_path / "one"), watch)
+    found = Run(tmp_path / "three").network(which="last").state_dict()
+    assert all(
+        torch.allclose(found[f"processor.{name}"], x, atol=1e-6) for name, x in network.processor.state_dict().items()
+    )
+    with pytest.raises(ValueError, match="the processor in .*one does not fit: processor"):
+        train(tiny(tmp_path / "four", size=9, start=tmp_path / "one"))

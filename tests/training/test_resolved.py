@@ -19,6 +19,9 @@ from rnar.training import Resolved, Run, Settings, loop, train
 from rnar.training.settings import HOW, IDENTITY, OLDER, asked, refuse_others
 
 
+MAY_BE_NONE = {"patience", "start", "sizes", "average", "selection_samples", "test_samples", "threads", "memory"}
+
+
 def test_what_is_asked_and_what_is_resolved_have_the_same_names():
     asked_for, resolved = ([each.name for each in fields(kind)] for kind in (Settings, Resolved))
     assert {*asked_for} - {"folder"} == {*resolved} - {"path"}
@@ -27,14 +30,14 @@ def test_what_is_asked_and_what_is_resolved_have_the_same_names():
 
 def test_none_is_left_where_it_means_something():
     may = {name for name, kind in get_type_hints(Resolved).items() if type(None) in get_args(kind)}
-    assert may == {"sizes", "average", "selection_samples", "test_samples", "threads", "memory"}
+    assert may == MAY_BE_NONE
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_comes_to_settings_without_gaps(model):
     resolved = Settings("bfs", model=model).resolved()
     none = {each.name for each in fields(resolved) if getattr(resolved, each.name) is None}
-    assert none <= {"sizes", "average", "selection_samples", "test_samples", "threads", "memory"}
+    assert none <= MAY_BE_NONE
     assert resolved.resolved() is resolved
     assert resolved.size == find(model).size
 

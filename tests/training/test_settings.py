@@ -61,7 +61,7 @@ def test_each_run_has_a_folder_of_its_own():
         (dict(model="rnr"), "no model 'rnr'"),
         (dict(seed=-1), "seed must be a whole number of at least 0, not -1"),
         (dict(steps=0), "steps must be a whole number of at least 1, not 0"),
-        (dict(batch=0), "batch must be a whole number of at least 1, not 0"),
+        (dict(batch=0), "batch must be a whole number from 1 to 1,000,000, not 0"),
         (dict(threads=0), "threads must be"),
         (dict(learning_rate=0.0), "learning_rate must be above 0"),
         (dict(learning_rate=math.inf), "learning_rate must be above 0 and finite, not inf"),

@@ -6,10 +6,10 @@ from typing import Annotated, Any, get_type_hints
 import tyro
 
 
-def flag(metavar: str, default: str | None = None, text: bool = False) -> Any:
+def flag(metavar: str, default: str | None = None, text: bool = False, name: str | None = None) -> Any:
     """A flag that may be left out, and what its help says of that. `text`: its value is taken as it is written."""
     hint = f"(default: {default})" if default else ""
-    return tyro.conf.arg(metavar=metavar, help_behavior_hint=hint, constructor=str if text else None)
+    return tyro.conf.arg(name=name, metavar=metavar, help_behavior_hint=hint, constructor=str if text else None)
 
 
 def flags_of(settings: type, hidden: tuple[str, ...] = ()) -> Any:
@@ -33,4 +33,5 @@ def _words(each: Field[Any], hidden: bool) -> tuple[Any, ...]:
     words = each.metadata
     if words.get("positional"):
         return tyro.conf.Positional, tyro.conf.arg(metavar=words["metavar"])
-    return (flag(words["metavar"], words["words"], words.get("text", False)) if words else tyro.conf.arg(),)
+    said = {key: words[key] for key in ("text", "name") if key in words}
+    return (flag(words["metavar"], words["words"], **said) if words else tyro.conf.arg(),)

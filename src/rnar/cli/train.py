@@ -17,7 +17,7 @@ from rnar.training import Resolved, Result, Run, Settings
 from rnar.training import train as train_network
 from rnar.training.folder import finished
 from rnar.training.live import Live
-from rnar.training.settings import HOW
+from rnar.training.settings import HOW, LENGTH
 
 EXAMPLE = Settings(tasks=("bfs",), steps=200)
 
@@ -62,7 +62,7 @@ def resumed(folder: Path, settings: Settings) -> Resolved:
     given = {each.name: said[each.name] for each in fields(Settings) if said[each.name] != each.default}
     if "folder" in given:
         raise ValueError("--resume and --folder both name the run's folder; give one of them")
-    other = [name for name in given if name not in (*HOW, "steps") and given[name] != getattr(there, name)]
+    other = [name for name in given if name not in (*HOW, *LENGTH) and given[name] != getattr(there, name)]
     if other:
         found = ", ".join(f"{name} is {getattr(there, name)!r} there, not {given[name]!r}" for name in other)
         raise ValueError(f"--resume {folder} goes on with the run as it was begun: {found}; leave those flags away")
@@ -86,9 +86,10 @@ def lines(result: Result) -> list[Text]:
         if tests and tests != result.tests:
             scores = ", ".join(f"{task} {test.score:.2%}" for task, test in tests.items())
             found.append(Text(f"the {which}: {scores}", "dim"))
-    how = f"best validation {result.validation:.2%} at step {result.best_step} of {result.steps}; "
+    early = ", which is early: validation became no better" if result.early else ""
+    how = f"best validation {result.validation:.2%} at step {result.best_step} of {result.steps}{early}; "
     if result.candidates:
         count, samples = len(result.candidates), result.selection_samples
-        how = f"step {result.best_step} of {result.steps}, the best of {count} on {samples} samples of n=16; "
+        how = f"step {result.best_step} of {result.steps}{early}, the best of {count} on {samples} samples of n=16; "
     cost = f"trained in {took(result.seconds)}, tested in {took(result.test_seconds)}, {result.memory_mb / 1000:.1f} GB"
     return [*found, Text(how + cost, "dim")]

@@ -59,7 +59,10 @@ def finished(settings: Resolved) -> Result | None:
         return None
     config = read_config(path)
     _refuse(config, settings)
-    return result_of(path) if config["settings"]["steps"] == settings.steps else None
+    result, patience = result_of(path), config["settings"].get("patience")
+    if result is not None and result.early:  # more steps alone do not change that
+        return result if settings.patience is not None and settings.patience <= (patience or 0) else None
+    return result if config["settings"]["steps"] == settings.steps else None
 
 
 @contextmanager
@@ -111,7 +114,7 @@ class Folder:
             )
         changes = _changes(before["environments"][-1], environment)
         config["environments"] = before["environments"] + [environment] * bool(changes)
-        if self._result and self._result.steps == steps:
+        if self._result and (self._result.early or self._result.steps == steps):
             self._further = config
         elif config != before:
             write_json(path, config)
@@ -123,7 +126,7 @@ class Folder:
 
     def _set_aside(self) -> None:
         """Give the result of fewer steps, if there is one, a name that says of how many it is."""
-        if self._result and self._result.steps < read_config(self.path)["settings"]["steps"]:
+        if self._result and self._result.steps < self.settings.steps:
             os.replace(self.path / RESULT, self.path / f"result-{self._result.steps}.json")
 
     def state(self) -> bytes | None:

@@ -22,7 +22,7 @@ from rnar.training.data import selection_samples, selection_set, training_data, 
 from rnar.training.environment import peak_memory
 from rnar.training.files import pack, unpack
 from rnar.training.result import Amount, Candidate, Count
-from rnar.training.run import below, load_weights
+from rnar.training.run import Run, below, load_weights
 from rnar.training.schedules import factor, name_of
 from rnar.training.settings import Resolved
 from rnar.training.stopping import Stop
@@ -73,6 +73,8 @@ class Learner:
         self.step = 0
         self.candidates: list[Kept] = []
         """those that did best in validation, the best first"""
+        self.improved = 0
+        """the step at which validation was last better than ever before"""
         self.average = self._weights() if settings.average is not None else None
         self.seconds = 0.0
         self.memory_mb = 0.0
@@ -83,6 +85,12 @@ class Learner:
     @property
     def parameters(self) -> int:
         return sum(p.numel() for p in self.reasoner.parameters())
+
+    @property
+    def ended(self) -> bool:
+        """Are all steps taken, or has validation not become better for too long?"""
+        patience = self.settings.patience
+        return self.step >= self.settings.steps or (patience is not None and self.step - self.improved >= patience)
 
     @property
     def best(self) -> Kept | None:
@@ -140,6 +148,8 @@ class Learner:
         if self.average is not None:
             with self.having(self.average):
                 more["average"] = self._scores(self.validation)
+        if self.best is None or score > self.best.score:
+            self.improved = self.step
         kept = [*self.candidates, Kept(score, self.step, self._weights())]
         self.candidates = sorted(kept, key=lambda each: (each.score, each.step), reverse=True)[:CANDIDATES]
         self.seconds += time.perf_counter() - start
@@ -217,8 +227,20 @@ class Learner:
             summed=self._summed,
             seconds=self.seconds,
             memory_mb=self.memory_mb,
+            improved=self.improved,
         )
         return pack(tensors, notes)
+
+    def begin_with(self, run: Run) -> str:
+        """Take over those weights of another run's network that fit; how many they are, in words."""
+        ours, theirs = self.reasoner.state_dict(), run.network().state_dict()
+        fitting = {name: x for name, x in theirs.items() if name in ours and x.shape == ours[name].shape}
+        if lacking := [name for name in ours if name.startswith("processor.") and name not in fitting]:
+            raise ValueError(f"the processor in {run.path} does not fit: {lacking[0]} is missing, or of another shape")
+        self.reasoner.load_state_dict({**ours, **fitting})
+        if self.average is not None:
+            self.average = self._weights()
+        return f"begins with {len(fitting)} of {len(ours)} weights of {run.path}"
 
     def restore(self, content: bytes, path: Path) -> None:
         """Go on from a snapshot, which was read from that file."""
@@ -233,6 +255,7 @@ class Learner:
             self._sums = {task: Counter(sums) for task, sums in notes["sums"].items()}
             self.step, self._summed = notes["step"], notes["summed"]
             self.seconds, self.memory_mb = notes["seconds"], notes["memory_mb"]
+            self.improved = notes.get("improved", self.candidates[0].step)  # older states do not say
             for task, stream in self.streams.items():
                 stream.restore(notes["streams"][task])
         except (KeyError, TypeError) as error:

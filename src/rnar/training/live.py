@@ -21,10 +21,10 @@ REFRESHES = 2  # in a second
 
 
 class Live(Watch):
-    """Prints to a console what happens."""
+    """Prints to a console what happens: `rnar.train(settings, rnar.Live())`, in a notebook too."""
 
-    def __init__(self, console: Console):
-        self.console = console
+    def __init__(self, console: Console | None = None):
+        self.console = console or Console(highlight=False)
         self.step, self.loss, self.report = 0, math.nan, {}
         self.steps = self.samples = 1
         self.share: float | None = None
@@ -43,6 +43,8 @@ class Live(Watch):
         )
         if self.step:
             self._say(f"goes on from step {self.step} of {self.steps}")
+        if beginning.start:
+            self._say(beginning.start)
         if beginning.changes:
             self._say(f"other than before: {'; '.join(beginning.changes)}. Sums may differ in their last bits.")
         if self.console.is_terminal:

@@ -14,7 +14,7 @@ from rnar.training.environment import own_code, peak_memory, versions
 from rnar.training.folder import Folder, claimed, finished
 from rnar.training.learner import Learner
 from rnar.training.result import Result, Tested
-from rnar.training.run import STATE
+from rnar.training.run import STATE, Run
 from rnar.training.settings import Resolved, Settings
 from rnar.training.stopping import Stop, stopping_politely
 from rnar.training.team import Team, together
@@ -47,14 +47,21 @@ def _train(settings: Resolved, team: Team, watch: Watch) -> Result | None:
         watch = Watches(watch, TensorBoard())
     claim = claimed(settings) if team.first else nullcontext()
     with closing(Learner(settings, team)) as learner, closing(watch), claim as folder:
+        start = _start(learner) if settings.start and not (settings.path / STATE).exists() else ""
         changes = _resume(learner, folder)
         about = learner.step, learner.parameters, str(team.device), team.threads * team.world
-        watch.began(Beginning(settings, settings.path, *about, changes))
+        watch.began(Beginning(settings, settings.path, *about, changes, start))
         with stopping_politely() as stop, _small_operations():
-            learn(learner, folder, watch, stop)
-        if learner.step < settings.steps:
+            ended = learn(learner, folder, watch, stop)
+        if not ended:
             raise KeyboardInterrupt
         return _test(learner, folder, watch) if folder else None
+
+
+def _start(learner: Learner) -> str:
+    """Take over the weights of another run."""
+    assert learner.settings.start is not None
+    return learner.begin_with(Run(learner.settings.start))
 
 
 def _resume(learner: Learner, folder: Folder | None) -> list[str]:
@@ -74,23 +81,25 @@ def _resume(learner: Learner, folder: Folder | None) -> list[str]:
     return folder.begin(data, environment, learner.paced)
 
 
-def learn(learner: Learner, folder: Folder | None, watch: Watch, stop: Stop) -> None:
-    """Step after step, to the last one or until somebody asks to stop."""
-    steps, every, stopping = learner.settings.steps, learner.settings.validate_every, False
+def learn(learner: Learner, folder: Folder | None, watch: Watch, stop: Stop) -> bool:
+    """Step after step, to the end or until somebody asks to stop; whether it came to the end."""
+    every, stopping, ended = learner.settings.validate_every, False, learner.ended
     if folder and learner.best is None:  # the network that has learned nothing is the first to beat
         _report(learner, folder, watch)
         folder.save(learner)
-    while learner.step < steps and not stopping:
+    while not (ended or stopping):
         loss, stopping = learner.learn(stop)
         watch.stepped(learner.step, loss)
-        if folder:
-            if learner.step % every == 0:
-                _report(learner, folder, watch)
-            if stopping or learner.step == steps or folder.save_is_due:
-                folder.save(learner)
+        if folder and learner.step % every == 0:
+            _report(learner, folder, watch)
+        if learner.step % every == 0:  # only the first of a team knows how validation went
+            ended = learner.team.share(b"ended" if learner.ended else None) is not None
+        if folder and (stopping or ended or folder.save_is_due):
+            folder.save(learner)
     if stopping:
         stop.signal = stop.signal or signal.SIGINT  # another process was asked
         watch.stopped(learner.step)
+    return ended
 
 
 def _report(learner: Learner, folder: Folder, watch: Watch) -> None:
@@ -122,6 +131,7 @@ def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
         validation=selected.score,
         best_step=selected.step,
         steps=learner.step,
+        early=learner.step < learner.settings.steps,
         parameters=learner.parameters,
         seconds=round(learner.seconds, 3),
         test_seconds=round(time.perf_counter() - start, 3),

@@ -70,6 +70,8 @@ class Result:
     selection_samples: Count = 0
     last: dict[str, Tested] | None = None
     """the same test of the network after all steps"""
+    early: bool = False
+    """Did it end before all steps were taken, because validation did not become better?"""
     average: dict[str, Tested] | None = None
     """the same test of the average of weights, if there is one"""
 

@@ -126,7 +126,7 @@ def result_of(path: Path) -> Result | None:
     settings, result = read_config(path)["settings"], read_result(path / RESULT)
     if result is not None and result.tests.keys() != set(settings["tasks"]):
         raise ValueError(f"{path / RESULT} is damaged or not of this run: it is of {', '.join(result.tests) or 'none'}")
-    return result if result is not None and result.steps == settings["steps"] else None
+    return result if result is not None and (result.early or result.steps == settings["steps"]) else None
 
 
 def load_weights(reasoner: Reasoner, weights: dict[str, Tensor], path: Path) -> None:

@@ -37,7 +37,7 @@ LONGEST_NAME = 100  # of a folder
 def asked(default: Any, metavar: str, words: str = "", **more: Any) -> Any:
     """A field that has a flag: what stands for its value there, and what the help says of its default.
 
-    `positional`: the flag is a word without a name. `text`: it is taken as it is written.
+    `positional`: the flag is a word without a name. `text`: it is taken as it is written. `name`: that of the flag.
     """
     return field(default=default, metadata=dict(metavar=metavar, words=words, **more))
 
@@ -72,6 +72,11 @@ class Settings(OfAModel):
     """Decides the first weights, the training data, and all else that is drawn."""
     steps: int | None = asked(None, "INT", "10000")
     """How many steps to take. A run can be taken further with more."""
+    patience: int | None = asked(None, "INT", "none")
+    """End earlier, if validation has not become better for so many steps."""
+    start: str | None = asked(None, "RUN", "fresh weights", text=True, name="from")
+    """Begin with the weights of another run's network, as far as they fit; with several tasks or another one, it is the
+    processor that does."""
     batch: int | None = asked(None, "INT", "32")
     """How many samples a step learns from."""
     learning_rate: float | None = asked(None, "NUMBER", "0.001")
@@ -120,6 +125,7 @@ class Settings(OfAModel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", (self.tasks,) if isinstance(self.tasks, str) else tuple(self.tasks))
+        object.__setattr__(self, "start", None if self.start is None else str(self.start))
         object.__setattr__(self, "folder", None if self.folder is None else Path(self.folder))
         object.__setattr__(self, "sizes", None if self.sizes is None else tuple(self.sizes))
         object.__setattr__(self, "without", (self.without,) if isinstance(self.without, str) else tuple(self.without))
@@ -156,6 +162,10 @@ class Resolved(OfAModel):
     model: Any
     seed: int
     steps: int
+    patience: int | None = None
+    """None: all steps are taken"""
+    start: str | None = None
+    """None: with fresh weights"""
     batch: int
     learning_rate: float
     schedule: str | Schedule = "constant"
@@ -223,7 +233,7 @@ RULES = (
     Rule(f"a whole number from 0 to {MOST_SAMPLES:,}", lambda x: isinstance(x, int) and 0 <= x <= MOST_SAMPLES,
          "selection_samples wider_samples"),
     Rule("a whole number of at least 1", lambda x: isinstance(x, int) and x >= 1,
-         "steps validate_every test_samples"),
+         "steps validate_every test_samples patience"),
     Rule(f"a whole number from 1 to {MOST_SAMPLES:,}", lambda x: isinstance(x, int) and 1 <= x <= MOST_SAMPLES,
          "batch validation_samples"),
     Rule(f"a whole number from 1 to {LARGEST_SIZE}", lambda x: isinstance(x, int) and 1 <= x <= LARGEST_SIZE, "size"),
@@ -251,6 +261,8 @@ def check_values(values: dict[str, Any]) -> None:
         )
 
 
+LENGTH = ("steps", "patience")
+"""settings that decide how far a run goes"""
 HOW = ("wider_samples", "device", "threads", "memory", "tensorboard", "anyway")
 """settings that decide no result"""
 IDENTITY = tuple(each.name for each in fields(Resolved) if each.name not in (*HOW, "path"))
@@ -272,7 +284,7 @@ OLDER = {each.name: as_json(each.default) for each in fields(Resolved)
 
 
 def refuse_others(there: dict[str, Any], settings: Resolved) -> None:
-    """Raise if the run in a folder, by its plain settings, is another one; the number of steps is no difference.
+    """Raise if the run in a folder, by its plain settings, is another one; how far it shall go is no difference.
 
     Nor is how networks are compared in the end, where a run is older than that.
     """
@@ -281,7 +293,7 @@ def refuse_others(there: dict[str, Any], settings: Resolved) -> None:
     found = [
         f"{name} is {there.get(name)!r} there and {here.get(name)!r} here"
         for name in {**there, **here}
-        if name != "steps" and there.get(name) != here.get(name)
+        if name not in LENGTH and there.get(name) != here.get(name)
     ]
     if found:
         raise ValueError(f"{settings.path} has a run with other settings: {', '.join(found)}; choose another --folder")

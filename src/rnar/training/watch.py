@@ -19,6 +19,8 @@ class Beginning(NamedTuple):
     threads: int
     changes: list[str]
     """in what the environment differs from that in which the run was last"""
+    start: str = ""
+    """what it begins with, if not with fresh weights"""
 
 
 class Watch:
