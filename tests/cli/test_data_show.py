@@ -164,3 +164,10 @@ def test_lists_are_read_from_pointers():
     assert linked_list(np.array([2, 0, 2, 3])) == [1, 0, 2]
     assert linked_list(np.array([2, 2, 2])) is None
     assert linked_list(np.array([1, 0, 2])) is None
+
+
+def test_a_task_that_takes_one_array_can_be_given_it_alone(run):
+    assert run("data", "show", "quickselect", "--input", "[5, 2, 9]") == run("data", "show", "quickselect", "--input", "[[5, 2, 9]]")
+    matrix = "[[0, 1], [1, 0]]"
+    assert run("data", "show", "floyd_warshall", "--input", matrix) == run("data", "show", "floyd_warshall", "--input", f"[{matrix}]")
+    assert run("data", "show", "quickselect", "--input", "[5, 2, 9]")[0] == 0

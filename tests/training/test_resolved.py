@@ -18,7 +18,6 @@ from rnar.report.rows import Row, settings_text, unusual
 from rnar.training import Resolved, Run, Settings, loop, train
 from rnar.training.settings import HOW, IDENTITY, OLDER, asked, refuse_others
 
-
 MAY_BE_NONE = {"patience", "start", "sizes", "average", "selection_samples", "test_samples", "threads", "memory"}
 
 

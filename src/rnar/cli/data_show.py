@@ -1,5 +1,6 @@
 """`rnar data show`: one run of an algorithm in the terminal, step by step."""
 
+import inspect
 import json
 from typing import Annotated, Any
 
@@ -34,7 +35,7 @@ def show(
         seed: The seed of the random problems.
         sample: Which of the problems that this seed gives.
         steps: How many steps to show.
-        input: Your own problem instead, as a JSON list of its arguments: '[[5, 2, 9]]' for quickselect,
+        input: Your own problem instead, as a JSON list of its arguments: '[5, 2, 9]' for quickselect,
             '[[[0, 1], [1, 0]], 0]' (a matrix and a source) for bfs, '["ATCGATC", "GAT"]' for kmp_matcher.
         distribution: What problems are drawn from. By default all is as in the official sets.
     """
@@ -47,7 +48,7 @@ def show(
     elif given:
         raise ValueError(f"--{next(iter(given))} is about random problems and means nothing with --input")
     else:
-        run, origin = rnar.clrs.trace(task, *arguments(input)), "your own input"
+        run, origin = rnar.clrs.trace(task, *arguments(task, input)), "your own input"
     Page(run, Console(highlight=False)).print(steps, origin)
 
 
@@ -61,12 +62,13 @@ def drawn(task: str, n: int | None = None, seed: int = 1, sample: int = 0, **opt
     return batch.sample(sample), f"sample {sample} of seed {seed}"
 
 
-def arguments(text: str) -> list[Any]:
-    """The arguments of a problem out of JSON."""
+def arguments(task: str, text: str) -> list[Any]:
+    """The arguments of a problem out of JSON: a list of them, or of a task that takes one, that alone."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"--input is not JSON: {error}") from None
     if not isinstance(found, list):
         raise ValueError(f"--input must be a JSON list of the arguments, such as [[5, 2, 9]], not {text}")
-    return found
+    takes_one = len(inspect.signature(find(task).problem.own).parameters) == 1
+    return [found] if takes_one and not (len(found) == 1 and isinstance(found[0], list)) else found

@@ -37,6 +37,7 @@ COMMANDS = {
     "report": Command("rnar.cli.report:report", "runs in tables and figures, beside the paper's numbers"),
     "models": Command("rnar.cli.models:models", "the models: what each computes, whose it is, where it differs"),
     "bench": Command("rnar.cli.bench:bench", "how fast a network is on this machine, and against dm-clrs"),
+    "completion": Command("rnar.cli.completion:completion", "a script that lets your shell complete all this"),
 }
 
 INTERRUPTED, TERMINATED = 130, 143  # as shells count: 128 + the number of the signal
@@ -111,12 +112,17 @@ def _overview(group: str) -> str:
     return "\n".join([usage, "", *lines, "", more])
 
 
+def function_of(name: str) -> Callable[..., int | None]:
+    """The function of a command."""
+    module, attribute = COMMANDS[name].function.split(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
 def _parse(name: str, arguments: list[str]) -> Callable[[], int | None]:
     """A command with its arguments, ready to be called: so errors of parsing and errors of the command stay apart."""
     import tyro
 
-    module, attribute = COMMANDS[name].function.split(":")
-    function = getattr(importlib.import_module(module), attribute)
+    function = function_of(name)
 
     @functools.wraps(function)
     def later(*args: Any, **named: Any) -> Callable[[], int | None]:
