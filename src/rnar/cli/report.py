@@ -156,7 +156,7 @@ def _show(page: Page, format: Format, target: Path | None, console: Console) -> 
 
 
 def _print(page: Page, console: Console) -> None:
-    for part in terminal.parts(page, console.width):
+    for part in terminal.parts(page, console):
         console.print(part)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import accumulate, pairwise, product
 from typing import Literal
 
 MINUS, DASH_SIGN = "−", "–"
@@ -81,6 +81,11 @@ class Page:
 
     def rule(self) -> None:
         self.rules.add(len(self.rows))
+
+    def groups(self) -> list[list[int]]:
+        """The columns of numbers, those together that stay together."""
+        ends = list(accumulate(self.spans or [1] * (len(self.head) - self.left), initial=self.left))
+        return [list(range(*pair)) for pair in pairwise(ends)]
 
     def tails(self) -> list[tuple[str, str]]:
         """The longest tail of each column. So much room is left behind each number that decimal points are in line."""
