@@ -83,9 +83,7 @@ def report(
     rows = _chosen(gather(runs or (RUNS,), tell), tasks, least_steps)
     groups, console = grouped(rows), Console(highlight=False)
     if export is not None:
-        done = export_rows(rows, export)
-        counts = f"{done.added} added, {done.replaced} replaced, {done.kept} kept"
-        console.print(f"{done.path}: rows {counts}", soft_wrap=True)
+        console.print(export_rows(rows, export), soft_wrap=True)
     if readme is not None:
         changed = markdown.fill(readme, markdown.render(listing(groups)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)

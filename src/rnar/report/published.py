@@ -7,6 +7,7 @@ of Ibarz et al. (2022) over ten seeds, or of Bevilacqua et al. (2023) over three
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from statistics import mean
@@ -81,6 +82,11 @@ def substituted() -> tuple[str, ...]:
 def in_the_paper(model: str, task: str, table: int = 2) -> str:
     """The model that stands behind a model's cell in a table."""
     return SUBSTITUTE if (table, model) == (2, MAIN) and task in substituted() else model
+
+
+def substitutions(model: str, tasks: Iterable[str], table: int = 2) -> str:
+    """The tasks in a table for which another model stands behind a model's cells, as the paper calls them."""
+    return ", ".join(TASKS[task] for task in tasks if in_the_paper(model, task, table) != model)
 
 
 def published(model: str, task: str) -> Number | None:
