@@ -10,12 +10,13 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from rnar.report.groups import Group, Groups, in_order
-from rnar.report.published import MODELS, TASKS
+from rnar.report.published import MODELS, title
 from rnar.training.run import METRICS, read_metrics
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -24,6 +25,15 @@ DASHES = ("-", "--", "-.")
 DOTS, NARROWEST = 150, 4.5
 COLUMNS, WIDTH, HEIGHT, LEGEND = 4, 3.1, 2.5, 0.5
 UNITS = (("s", 1, 0.0), ("min", 60, 600.0), ("h", 3600, 6 * 3600.0))  # with the seconds from which they are used
+
+
+def looks(font: int) -> Any:
+    """Of all panels: letters of about that size, a grid, and no frame around."""
+    return {
+        "axes.titlesize": font + 1, "axes.labelsize": font, "axes.grid": True, "grid.alpha": 0.3,
+        "axes.spines.top": False, "axes.spines.right": False,
+    }  # fmt: skip
+
 
 Value = Callable[[dict[str, Any], str], float]
 """what is drawn of a line of the metrics, for a task"""
@@ -66,8 +76,8 @@ def timing(groups: Groups, measured: Iterable[Path], format: str) -> bytes:
     lines: dict[str, list[tuple[str, str, float]]] = {}
     for (task, model), rate in sorted(pace.items(), key=lambda item: in_order(*item[0])):
         about = f"n = {', '.join(map(str, rate.sizes))}, {rate.threads} thread{'s' * (rate.threads > 1)}"
-        name = MODELS.get(model, model)
-        lines.setdefault(task, []).append((f"{name} in dm-clrs, training alone, {about}", name, rate.seconds / seconds))
+        label = f"{title(model)} in dm-clrs, training alone, {about}"
+        lines.setdefault(task, []).append((label, title(model), rate.seconds / seconds))
     return _drawn(scaled, f"wall-clock time ({unit})", format, lines)
 
 
@@ -75,9 +85,8 @@ def _panels(groups: Groups, value: Value) -> dict[str, list[Curve]]:
     found: dict[str, list[Curve]] = {}
     for (task, model), some in groups.items():
         for group in some:
-            name = MODELS.get(model, model)
             different = [] if group is some[0] else [f"{group.planned} steps", group.unusual]
-            curve = _curve(group, ", ".join(filter(None, [name, *different])), task, value)
+            curve = _curve(group, ", ".join(filter(None, [title(model), *different])), task, value)
             if curve.steps:
                 found.setdefault(task, []).append(curve)
     if not found:
@@ -97,6 +106,7 @@ def _curve(group: Group, label: str, task: str, value: Value) -> Curve:
     return curve
 
 
+@rc_context(looks(8))
 def _drawn(
     panels: dict[str, list[Curve]],
     y: str,
@@ -106,7 +116,7 @@ def _drawn(
 ) -> bytes:
     """All panels with one legend. `straight`: by task lines through the origin, as label, whose colour, and slope."""
     labels = list(dict.fromkeys(curve.label for some in panels.values() for curve in some))
-    labels = sorted(labels, key=lambda label: list(MODELS.values()).index(label) if label in MODELS.values() else 99)
+    labels.sort(key=lambda label: [*MODELS.values(), label].index(label))
     page, grid = canvas(len(panels), COLUMNS, WIDTH, HEIGHT, LEGEND)
     for place, (axes, (task, some)) in enumerate(zip(grid, panels.items(), strict=False)):
         for curve in sorted(some, key=lambda curve: labels.index(curve.label)):
@@ -117,35 +127,32 @@ def _drawn(
             colour = COLOURS[labels.index(model) % len(COLOURS)] if model in labels else "0.3"
             axes.plot([0, end], [0, slope * end], ":", color=colour, linewidth=1.8, label=label)
         seeds = ", ".join(dict.fromkeys(str(len(curve.steps)) for curve in some))
+        axes.set(title=f"{title(task)}  (seeds: {seeds})", ylim=limits)
         axes.set_xlim(left=0)
         axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         axes.tick_params(labelsize=8)
-        x = "training steps" if place + COLUMNS >= len(panels) else ""
-        title = f"{TASKS.get(task, task)}  (seeds: {seeds})"
-        finish(axes, title, x, y if place % COLUMNS == 0 else "", limits, font=8)
+        if place % COLUMNS == 0:
+            axes.set_ylabel(y)
+        if place + COLUMNS >= len(panels):
+            axes.set_xlabel("training steps")
     _legend(page, grid)
     return saved(page, format)
 
 
 def _draw(axes: Axes, curve: Curve, colour: str, dash: str) -> None:
-    """The mean over seeds, the band from the lowest to the highest, and single seeds where not all have come so far."""
+    """The mean over seeds and their band, and single seeds where not all have come so far."""
     steps, values = curve.common()
     for own, value in zip(curve.steps, curve.values, strict=True):
         beyond = own >= steps[-1]
         axes.plot(own[beyond], value[beyond], linewidth=0.7, alpha=0.8, color=colour, linestyle=dash)
+    draw_band(axes, steps, values, linewidth=1.6, label=curve.label, color=colour, linestyle=dash)
+
+
+def draw_band(axes: Axes, x: np.ndarray, values: np.ndarray, **looks: Any) -> None:
+    """The mean over seeds of values [seeds, T], and the band from the lowest to the highest."""
+    axes.plot(x, values.mean(0), **looks)
     if len(values) > 1:
-        axes.fill_between(steps, values.min(0), values.max(0), color=colour, alpha=0.2, linewidth=0)
-    axes.plot(steps, values.mean(0), linewidth=1.6, label=curve.label, color=colour, linestyle=dash)
-
-
-def finish(axes: Axes, title: str, x: str, y: str, limits: tuple[float, float | None], font: int) -> None:
-    """What all panels have: a title, names of the axes, a grid."""
-    axes.set_title(title, fontsize=font + 1)
-    axes.set_ylim(*limits)
-    axes.grid(alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xlabel(x, fontsize=font)
-    axes.set_ylabel(y, fontsize=font)
+        axes.fill_between(x, values.min(0), values.max(0), color=looks["color"], alpha=0.2, linewidth=0)
 
 
 def _legend(page: Figure, grid: Iterable[Axes]) -> None:
