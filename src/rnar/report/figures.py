@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable
+from functools import reduce
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
@@ -48,9 +49,7 @@ class Curve(NamedTuple):
 
     def common(self) -> tuple[np.ndarray, np.ndarray]:
         """The steps that all seeds have reached [T], and their values there [seeds, T]."""
-        steps = self.steps[0]
-        for other in self.steps[1:]:
-            steps = np.intersect1d(steps, other)
+        steps = reduce(np.intersect1d, self.steps)
         return steps, np.array([v[np.isin(s, steps)] for s, v in zip(self.steps, self.values, strict=True)])
 
 
@@ -177,28 +176,22 @@ def rates(paths: Iterable[Path]) -> dict[tuple[str, str], Rate]:
 
     Of measurements at several sizes it is the mean, because training takes its sizes in turn.
     """
-    found: dict[tuple[str, str], dict[int, tuple[float, int]]] = {}
+    seconds: dict[tuple[str, str], dict[int, float]] = {}
+    threads: dict[tuple[str, str], int] = {}
     for path in paths:
-        task, model, n, threads, seconds = _read(path)
-        if n in found.setdefault((task, model), {}):
-            raise ValueError(f"{path} measures {task} with {model} at n={n} once more; give each size once")
-        found[task, model][n] = seconds, threads
-    return {
-        key: Rate(mean(seconds for seconds, _ in sizes.values()), tuple(sorted(sizes)), next(iter(sizes.values()))[1])
-        for key, sizes in found.items()
-    }
-
-
-def _read(path: Path) -> tuple[str, str, int, int, float]:
-    try:
-        value = json.loads(path.read_bytes())
-        theirs, sizes = value["dm_clrs"], value["sizes"]
-        if theirs is not None:
-            known = value["task"], value["model"], int(sizes["n"]), int(sizes["threads"])
-            return *known, float(theirs["training"]["median"])
-    except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{path} is not what `rnar bench --json` writes") from None
-    raise ValueError(f"{path} has no measurement of dm-clrs; `rnar bench` makes one with --against")
+        try:
+            value = json.loads(path.read_bytes())
+            theirs, key, n = value["dm_clrs"], (value["task"], value["model"]), int(value["sizes"]["n"])
+            threads.setdefault(key, int(value["sizes"]["threads"]))
+            taken = theirs and float(theirs["training"]["median"])
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(f"{path} is not what `rnar bench --json` writes") from None
+        if taken is None:
+            raise ValueError(f"{path} has no measurement of dm-clrs; `rnar bench` makes one with --against")
+        if n in seconds.setdefault(key, {}):
+            raise ValueError(f"{path} measures {key[0]} with {key[1]} at n={n} once more; give each size once")
+        seconds[key][n] = taken
+    return {key: Rate(mean(each.values()), tuple(sorted(each)), threads[key]) for key, each in seconds.items()}
 
 
 def canvas(panels: int, columns: int, width: float, height: float, below: float = 0.0) -> tuple[Figure, list[Axes]]:

@@ -56,7 +56,7 @@ def _line(page: Page, group: Group, rows: list[Row], unfinished: str = "") -> li
         Cell(model),
         quiet(f"{rows[0].steps} of {rows[0].planned}") if unfinished else group.size,
         replace(number(score), spread="" if unfinished else group.spread, marks=marks),
-        Cell(f"{theirs.mean:.2f}", theirs.spread, marks=page.notes.mark(theirs.note)) if theirs else DASH,
+        Cell(f"{theirs.mean:.2f}", theirs.spread, marks=page.notes.marks(theirs.note)) if theirs else DASH,
         difference(score, theirs.mean if theirs else None),
         number(mean(validation) if validation else None),
         Cell(f"{mean(minutes):.{0 if mean(minutes) >= 10 else 1}f}") if minutes else DASH,
@@ -70,7 +70,7 @@ def _averages(page: Page, model: str, groups: Groups) -> None:
     ours = scores(groups, models)
     theirs = {task: found.mean for task, behind in models.items() if (found := paper.published(behind, task))}
     mixed = paper.substitutions(model, paper.TASKS)
-    note = page.notes.mark(f"{paper.SUBSTITUTE} on {mixed}, as in the paper" if mixed else "")
+    note = page.notes.marks(f"{paper.SUBSTITUTE} on {mixed}, as in the paper" if mixed else "")
     printed = paper.numbers().get((2, model, paper.AVERAGE))
     averages = {"Average, 30 tasks": paper.mean_of_tasks, "Average, 8 categories": paper.mean_of_categories}
     for title, average in averages.items():

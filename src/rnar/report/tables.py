@@ -91,10 +91,10 @@ class _Table:
         self.result.add(Cell(title), *cells)
 
     def _theirs(self, number: paper.Number, beats: bool = False) -> Cell:
-        return Cell(f"{number.mean:.2f}", number.spread, beats=beats, marks=self.result.notes.mark(number.note))
+        return Cell(f"{number.mean:.2f}", number.spread, beats=beats, marks=self.result.notes.marks(number.note))
 
     def _ours(self, model: str, group: Group, theirs: float | None, bar: float | None = None) -> list[Cell]:
-        marks, beats = self.result.notes.mark(group.unusual), self._beats(model, group.score, bar)
+        marks, beats = self.result.notes.marks(group.unusual), self._beats(model, group.score, bar)
         cell = replace(number(group.score), spread=group.spread, beats=beats, marks=marks)
         return [cell, difference(group.score, theirs), group.size]
 
