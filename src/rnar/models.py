@@ -138,8 +138,9 @@ class Model:
         return sum(parameter.numel() for parameter in self.build(task, size).parameters())
 
 
-def register(model: Model) -> Model:
-    """Give a model of yours a name among the others."""
+def register(model: Model, **changes: Any) -> Model:
+    """Give a model of yours a name among the others; or a variant of it, with `changes` of its fields."""
+    model = replace(model, **changes) if changes else model
     if model.name in MODELS:
         raise ValueError(f"there is a model {model.name!r} already; choose another name")
     MODELS[model.name] = model
@@ -205,51 +206,41 @@ RNAR = register(
     )
 )
 register(
-    replace(
-        RNAR,
-        name="rnar-mpnn",
-        processor=message_passing(LSTM),
-        equation="mpnn with LSTM(m_1j, ..., m_nj) in place of max_i m_ij",
-        differs="The paper does not say whether this one has hint reversal; here it has.",
-    )
+    RNAR,
+    name="rnar-mpnn",
+    processor=message_passing(LSTM),
+    equation="mpnn with LSTM(m_1j, ..., m_nj) in place of max_i m_ij",
+    differs="The paper does not say whether this one has hint reversal; here it has.",
 )
 register(
-    replace(
-        RNAR,
-        name="rnar-nope",
-        without=("pos",),
-        equation="rnar that is not given the input pos; the LSTM still reads in node order",
-        differs="The paper does not say how pos is withheld; here it is not encoded.",
-    )
+    RNAR,
+    name="rnar-nope",
+    without=("pos",),
+    equation="rnar that is not given the input pos; the LSTM still reads in node order",
+    differs="The paper does not say how pos is withheld; here it is not encoded.",
 )
 for k in (1, 2, 3):
     register(
-        replace(
-            RNAR,
-            name=f"rnar-janossy-{k}",
-            processor=triplet_gmpnn(lambda size, k=k: Janossy(LSTM(size), k)),
-            equation=f"rnar with the mean over {k} random order{'s' * (k > 1)} p of LSTM(m_p(1)j, ..., m_p(n)j)",
-            differs="The paper does not say who shares an order; here all nodes of a batch do, for one step.",
-        )
+        RNAR,
+        name=f"rnar-janossy-{k}",
+        processor=triplet_gmpnn(lambda size, k=k: Janossy(LSTM(size), k)),
+        equation=f"rnar with the mean over {k} random order{'s' * (k > 1)} p of LSTM(m_p(1)j, ..., m_p(n)j)",
+        differs="The paper does not say who shares an order; here all nodes of a batch do, for one step.",
     )
 register(
-    replace(
-        RNAR,
-        name="rnar-gru",
-        processor=triplet_gmpnn(GRU),
-        equation="rnar with a GRU in place of the LSTM",
-        differs="Not in the paper: the same with a gate less.",
-    )
+    RNAR,
+    name="rnar-gru",
+    processor=triplet_gmpnn(GRU),
+    equation="rnar with a GRU in place of the LSTM",
+    differs="Not in the paper: the same with a gate less.",
 )
 register(
-    replace(
-        RNAR,
-        name="rnar-binary-gru",
-        processor=triplet_gmpnn(BinaryGRU),
-        paper=Paper("Ong and Veličković", 2022, "Learnable commutative monoids for graph neural networks"),
-        equation="rnar with a balanced tree of x + y = (GRU(x, y) + GRU(y, x)) / 2 over m_1j, ..., m_nj",
-        differs="RNAR's paper suggests it and did not try; messages are not shuffled, no loss asks for associativity.",
-    )
+    RNAR,
+    name="rnar-binary-gru",
+    processor=triplet_gmpnn(BinaryGRU),
+    paper=Paper("Ong and Veličković", 2022, "Learnable commutative monoids for graph neural networks"),
+    equation="rnar with a balanced tree of x + y = (GRU(x, y) + GRU(y, x)) / 2 over m_1j, ..., m_nj",
+    differs="RNAR's paper suggests it and did not try; messages are not shuffled, no loss asks for associativity.",
 )
 register(
     Model(
@@ -289,11 +280,9 @@ FORGETNET = register(
     )
 )
 register(
-    replace(
-        FORGETNET,
-        name="g-forgetnet",
-        processor=lambda size: GatedForgetNet(MessagePassing(size, Max(size), triplets=8)),
-        equation="forgetnet with z = x || g h, g = sigmoid(MLP(x || h)), a loss of alpha mean(g), alpha from 0 to 1",
-        differs="No code was published: the gate's network, its start half open, and the mean as a norm are chosen.",
-    )
+    FORGETNET,
+    name="g-forgetnet",
+    processor=lambda size: GatedForgetNet(MessagePassing(size, Max(size), triplets=8)),
+    equation="forgetnet with z = x || g h, g = sigmoid(MLP(x || h)), a loss of alpha mean(g), alpha from 0 to 1",
+    differs="No code was published: the gate's network, its start half open, and the mean as a norm are chosen.",
 )
