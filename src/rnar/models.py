@@ -167,7 +167,7 @@ def triplet_gmpnn(aggregator: Callable[[int], Aggregator]) -> Callable[[int], Pr
     return message_passing(aggregator, triplets=8, gate=True)
 
 
-register(
+MPNN = register(
     Model(
         "mpnn",
         message_passing(Max),
@@ -177,33 +177,29 @@ register(
     )
 )
 register(
-    Model(
-        "pgn",
-        message_passing(Max, along_edges=True),
-        paper=Paper("Veličković et al.", 2020, "Pointer graph networks"),
-        equation="h_j' = LayerNorm(relu(O1 z_j + O2 max_i m_ij)), i over j and what pointers or edges join to it",
-        differs="As the benchmark builds it (Veličković et al., 2022); the original learns to mask nodes as well.",
-    )
+    MPNN,
+    name="pgn",
+    processor=message_passing(Max, along_edges=True),
+    paper=Paper("Veličković et al.", 2020, "Pointer graph networks"),
+    equation="h_j' = LayerNorm(relu(O1 z_j + O2 max_i m_ij)), i over j and what pointers or edges join to it",
+    differs="As the benchmark builds it (Veličković et al., 2022); the original learns to mask nodes as well.",
 )
-register(
-    Model(
-        "triplet-gmpnn",
-        triplet_gmpnn(Max),
-        reversal=True,
-        paper=Paper("Ibarz et al.", 2022, "A generalist neural algorithmic learner"),
-        equation="mpnn with a gate, h_j' <- g_j h_j' + (1 - g_j) h_j, and max_a t_abc of triplets for its decoders",
-        differs="Has the hint reversal of Bevilacqua et al. (2023), as the baseline of RNAR; its own paper has none.",
-    )
+TRIPLET_GMPNN = register(
+    MPNN,
+    name="triplet-gmpnn",
+    processor=triplet_gmpnn(Max),
+    reversal=True,
+    paper=Paper("Ibarz et al.", 2022, "A generalist neural algorithmic learner"),
+    equation="mpnn with a gate, h_j' <- g_j h_j' + (1 - g_j) h_j, and max_a t_abc of triplets for its decoders",
+    differs="Has the hint reversal of Bevilacqua et al. (2023), as the baseline of RNAR; its own paper has none.",
 )
 RNAR = register(
-    Model(
-        "rnar",
-        triplet_gmpnn(LSTM),
-        reversal=True,
-        paper=Paper("Xu and Veličković", 2024, "Recurrent aggregators in neural algorithmic reasoning"),
-        equation="triplet-gmpnn with LSTM(m_1j, ..., m_nj), its last output, in place of max_i m_ij",
-        differs="Has triplets in all 30 tasks; the paper ran out of memory on four and used rnar-mpnn there.",
-    )
+    TRIPLET_GMPNN,
+    name="rnar",
+    processor=triplet_gmpnn(LSTM),
+    paper=Paper("Xu and Veličković", 2024, "Recurrent aggregators in neural algorithmic reasoning"),
+    equation="triplet-gmpnn with LSTM(m_1j, ..., m_nj), its last output, in place of max_i m_ij",
+    differs="Has triplets in all 30 tasks; the paper ran out of memory on four and used rnar-mpnn there.",
 )
 register(
     RNAR,
@@ -269,15 +265,12 @@ register(
     )
 )
 FORGETNET = register(
-    Model(
-        "forgetnet",
-        lambda size: ForgetNet(MessagePassing(size, Max(size), triplets=8)),
-        paper=Paper(
-            "Bohde et al.", 2024, "On the Markov property of neural algorithmic reasoning: analyses and methods"
-        ),
-        equation="triplet-gmpnn without gate and history: z = x",
-        differs="No code was published: that decoders do not see the last state, and that no gate is left, is chosen.",
-    )
+    MPNN,
+    name="forgetnet",
+    processor=lambda size: ForgetNet(MessagePassing(size, Max(size), triplets=8)),
+    paper=Paper("Bohde et al.", 2024, "On the Markov property of neural algorithmic reasoning: analyses and methods"),
+    equation="triplet-gmpnn without gate and history: z = x",
+    differs="No code was published: that decoders do not see the last state, and that no gate is left, is chosen.",
 )
 register(
     FORGETNET,
