@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import torch
@@ -72,9 +72,6 @@ def read_parameters(path: str | Path) -> Parameters:
 
 class _ArraysOnly(pickle.Unpickler):
     """Makes NumPy arrays; refuses everything else."""
-
-    def __init__(self, file: BinaryIO):
-        super().__init__(file)
 
     def find_class(self, module: str, name: str) -> Any:
         allowed: dict[tuple[str, str], Any] = {
@@ -144,12 +141,16 @@ def _assignments(reasoner: Reasoner, parameters: Mapping[str, np.ndarray], tasks
             yield from _of_decoders(decoders, parameters, prefix)
 
 
+def _linear(module: str, linear: Any, parameters: Mapping[str, np.ndarray]) -> Iterator[Assignment]:
+    """Haiku's weights are (inputs, outputs)."""
+    yield f"{module}/w", linear.weight, _value(parameters, f"{module}/w").T
+    yield f"{module}/b", linear.bias, _value(parameters, f"{module}/b")
+
+
 def _linears(prefix: str, linears: Sequence[Any], parameters: Mapping[str, np.ndarray]) -> Iterator[Assignment]:
-    """Haiku numbers modules of one name: linear, linear_1, ...; its weights are (inputs, outputs)."""
+    """Haiku numbers modules of one name: linear, linear_1, ..."""
     for k, linear in enumerate(linears):
-        module = f"{prefix}linear" + (f"_{k}" if k else "")
-        yield f"{module}/w", linear.weight, _value(parameters, f"{module}/w").T
-        yield f"{module}/b", linear.bias, _value(parameters, f"{module}/b")
+        yield from _linear(f"{prefix}linear" + (f"_{k}" if k else ""), linear, parameters)
 
 
 def _of_processor(ours: MessagePassing, parameters: Mapping[str, np.ndarray]) -> Iterator[Assignment]:
@@ -162,9 +163,7 @@ def _of_processor(ours: MessagePassing, parameters: Mapping[str, np.ndarray]) ->
         maps += [g.from_node, g.from_messages, g.out]
     yield from _linears(f"{root}/", maps, parameters)
     for k, layer in enumerate((ours.hidden_layer, ours.last_layer)):
-        module = f"{root}/mlp/~/linear_{k}"
-        yield f"{module}/w", layer.weight, _value(parameters, f"{module}/w").T
-        yield f"{module}/b", layer.bias, _value(parameters, f"{module}/b")
+        yield from _linear(f"{root}/mlp/~/linear_{k}", layer, parameters)
     yield f"{root}/layer_norm/scale", ours.norm.weight, _value(parameters, f"{root}/layer_norm/scale")
     yield f"{root}/layer_norm/offset", ours.norm.bias, _value(parameters, f"{root}/layer_norm/offset")
     if isinstance(ours.aggregator, LSTM):

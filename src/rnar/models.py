@@ -154,8 +154,9 @@ class Model:
         return sum(parameter.numel() for parameter in self.build(task, size).parameters())
 
 
-def register(model: Model) -> Model:
-    """Give a model of yours a name among the others."""
+def register(model: Model, **changes: Any) -> Model:
+    """Give a model of yours a name among the others; or a variant of it, with `changes` of its fields."""
+    model = replace(model, **changes) if changes else model
     if model.name in MODELS:
         raise ValueError(f"there is a model {model.name!r} already; choose another name")
     MODELS[model.name] = model
@@ -187,7 +188,7 @@ def triplet_gmpnn(aggregator: Callable[[int], Aggregator]) -> Callable[[int], Pr
     return message_passing(aggregator, triplets=8, gate=True)
 
 
-register(
+MPNN = register(
     Model(
         "mpnn",
         message_passing(Max),
@@ -197,80 +198,66 @@ register(
     )
 )
 register(
-    Model(
-        "pgn",
-        message_passing(Max, along_edges=True),
-        paper=Paper("Veličković et al.", 2020, "Pointer graph networks"),
-        equation="h_j' = LayerNorm(relu(O1 z_j + O2 max_i m_ij)), i over j and what pointers or edges join to it",
-        differs="As the benchmark builds it (Veličković et al., 2022); the original learns to mask nodes as well.",
-    )
+    MPNN,
+    name="pgn",
+    processor=message_passing(Max, along_edges=True),
+    paper=Paper("Veličković et al.", 2020, "Pointer graph networks"),
+    equation="h_j' = LayerNorm(relu(O1 z_j + O2 max_i m_ij)), i over j and what pointers or edges join to it",
+    differs="As the benchmark builds it (Veličković et al., 2022); the original learns to mask nodes as well.",
 )
-register(
-    Model(
-        "triplet-gmpnn",
-        triplet_gmpnn(Max),
-        reversal=True,
-        paper=Paper("Ibarz et al.", 2022, "A generalist neural algorithmic learner"),
-        equation="mpnn with a gate, h_j' <- g_j h_j' + (1 - g_j) h_j, and max_a t_abc of triplets for its decoders",
-        differs="Has the hint reversal of Bevilacqua et al. (2023), as the baseline of RNAR; its own paper has none.",
-    )
+TRIPLET_GMPNN = register(
+    MPNN,
+    name="triplet-gmpnn",
+    processor=triplet_gmpnn(Max),
+    reversal=True,
+    paper=Paper("Ibarz et al.", 2022, "A generalist neural algorithmic learner"),
+    equation="mpnn with a gate, h_j' <- g_j h_j' + (1 - g_j) h_j, and max_a t_abc of triplets for its decoders",
+    differs="Has the hint reversal of Bevilacqua et al. (2023), as the baseline of RNAR; its own paper has none.",
 )
 RNAR = register(
-    Model(
-        "rnar",
-        triplet_gmpnn(LSTM),
-        reversal=True,
-        paper=Paper("Xu and Veličković", 2024, "Recurrent aggregators in neural algorithmic reasoning"),
-        equation="triplet-gmpnn with LSTM(m_1j, ..., m_nj), its last output, in place of max_i m_ij",
-        differs="Has triplets in all 30 tasks; the paper ran out of memory on four and used rnar-mpnn there.",
-    )
+    TRIPLET_GMPNN,
+    name="rnar",
+    processor=triplet_gmpnn(LSTM),
+    paper=Paper("Xu and Veličković", 2024, "Recurrent aggregators in neural algorithmic reasoning"),
+    equation="triplet-gmpnn with LSTM(m_1j, ..., m_nj), its last output, in place of max_i m_ij",
+    differs="Has triplets in all 30 tasks; the paper ran out of memory on four and used rnar-mpnn there.",
 )
 register(
-    replace(
-        RNAR,
-        name="rnar-mpnn",
-        processor=message_passing(LSTM),
-        equation="mpnn with LSTM(m_1j, ..., m_nj) in place of max_i m_ij",
-        differs="The paper does not say whether this one has hint reversal; here it has.",
-    )
+    RNAR,
+    name="rnar-mpnn",
+    processor=message_passing(LSTM),
+    equation="mpnn with LSTM(m_1j, ..., m_nj) in place of max_i m_ij",
+    differs="The paper does not say whether this one has hint reversal; here it has.",
 )
 register(
-    replace(
-        RNAR,
-        name="rnar-nope",
-        without=("pos",),
-        equation="rnar that is not given the input pos; the LSTM still reads in node order",
-        differs="The paper does not say how pos is withheld; here it is not encoded.",
-    )
+    RNAR,
+    name="rnar-nope",
+    without=("pos",),
+    equation="rnar that is not given the input pos; the LSTM still reads in node order",
+    differs="The paper does not say how pos is withheld; here it is not encoded.",
 )
 for k in (1, 2, 3):
     register(
-        replace(
-            RNAR,
-            name=f"rnar-janossy-{k}",
-            processor=triplet_gmpnn(lambda size, k=k: Janossy(LSTM(size), k)),
-            equation=f"rnar with the mean over {k} random order{'s' * (k > 1)} p of LSTM(m_p(1)j, ..., m_p(n)j)",
-            differs="The paper does not say who shares an order; here all nodes of a batch do, for one step.",
-        )
+        RNAR,
+        name=f"rnar-janossy-{k}",
+        processor=triplet_gmpnn(lambda size, k=k: Janossy(LSTM(size), k)),
+        equation=f"rnar with the mean over {k} random order{'s' * (k > 1)} p of LSTM(m_p(1)j, ..., m_p(n)j)",
+        differs="The paper does not say who shares an order; here all nodes of a batch do, for one step.",
     )
 register(
-    replace(
-        RNAR,
-        name="rnar-gru",
-        processor=triplet_gmpnn(GRU),
-        equation="rnar with a GRU in place of the LSTM",
-        differs="Not in the paper: the same with a gate less.",
-    )
+    RNAR,
+    name="rnar-gru",
+    processor=triplet_gmpnn(GRU),
+    equation="rnar with a GRU in place of the LSTM",
+    differs="Not in the paper: the same with a gate less.",
 )
 register(
-    replace(
-        RNAR,
-        name="rnar-binary-gru",
-        processor=triplet_gmpnn(BinaryGRU),
-        paper=Paper("Ong and Veličković", 2022, "Learnable commutative monoids for graph neural networks"),
-        equation="rnar with a balanced tree of x + y = (GRU(x, y) + GRU(y, x)) / 2 over m_1j, ..., m_nj",
-        differs="RNAR's paper suggests it and did not try; messages are not shuffled, no loss asks for associativity.",
-    )
+    RNAR,
+    name="rnar-binary-gru",
+    processor=triplet_gmpnn(BinaryGRU),
+    paper=Paper("Ong and Veličković", 2022, "Learnable commutative monoids for graph neural networks"),
+    equation="rnar with a balanced tree of x + y = (GRU(x, y) + GRU(y, x)) / 2 over m_1j, ..., m_nj",
+    differs="RNAR's paper suggests it and did not try; messages are not shuffled, no loss asks for associativity.",
 )
 register(
     Model(
@@ -299,23 +286,18 @@ register(
     )
 )
 FORGETNET = register(
-    Model(
-        "forgetnet",
-        lambda size: ForgetNet(MessagePassing(size, Max(size), triplets=8)),
-        paper=Paper(
-            "Bohde et al.", 2024, "On the Markov property of neural algorithmic reasoning: analyses and methods"
-        ),
-        equation="triplet-gmpnn without gate and history: z = x",
-        differs="No code was published: that decoders do not see the last state, and that no gate is left, is chosen.",
-    )
+    MPNN,
+    name="forgetnet",
+    processor=lambda size: ForgetNet(MessagePassing(size, Max(size), triplets=8)),
+    paper=Paper("Bohde et al.", 2024, "On the Markov property of neural algorithmic reasoning: analyses and methods"),
+    equation="triplet-gmpnn without gate and history: z = x",
+    differs="No code was published: that decoders do not see the last state, and that no gate is left, is chosen.",
 )
 register(
-    replace(
-        FORGETNET,
-        name="g-forgetnet",
-        processor=lambda size: GatedForgetNet(MessagePassing(size, Max(size), triplets=8)),
-        equation="forgetnet with z = x || g h, g = sigmoid(MLP(x || h)), a loss of alpha mean(g), alpha from 0 to 1",
-        differs="No code was published: the gate's network, its start half open, and the mean as a norm are chosen.",
-    )
+    FORGETNET,
+    name="g-forgetnet",
+    processor=lambda size: GatedForgetNet(MessagePassing(size, Max(size), triplets=8)),
+    equation="forgetnet with z = x || g h, g = sigmoid(MLP(x || h)), a loss of alpha mean(g), alpha from 0 to 1",
+    differs="No code was published: the gate's network, its start half open, and the mean as a norm are chosen.",
 )
 OURS = frozenset(MODELS)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import torch
 
-from rnar.benchmark.measure import Ours, Setting, Turns
+from rnar.benchmark.measure import Ours, Setting, by_turns
 from rnar.models import MODELS
 
 
@@ -31,6 +31,6 @@ def test_steps_are_taken_by_turns():
         order.append("theirs")
         return {"seconds": len(order)}
 
-    seconds, answers = Turns(2, machine, lambda words: None).take("training", ours, theirs)  # type: ignore[arg-type]
+    seconds, answers = by_turns(2, machine, lambda words: None, "training", ours, theirs)  # type: ignore[arg-type]
     assert order == ["ours 0", "theirs", "machine", "ours 1", "theirs", "machine", "ours 2", "theirs"]
     assert seconds == [1.0, 2.0] and [answer["seconds"] for answer in answers] == [5, 8]

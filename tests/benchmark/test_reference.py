@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from rnar.benchmark.reference import COUNTERPARTS
+from rnar.benchmark.reference import COUNTERPARTS, counterpart
 from rnar.models import MODELS
 
 
 def test_every_counterpart_is_a_model_of_the_same_parts():
-    for name, parts in COUNTERPARTS.items():
-        processor = MODELS[name].processor(8)
-        assert (processor.triplets is not None, processor.gate is not None) == (parts.triplets, parts.gate)
-        assert processor.uses_adjacency == parts.along_edges
-        assert type(processor.aggregator).__name__.lower() == parts.aggregator
+    assert {name: tuple(counterpart(MODELS[name]).values()) for name in COUNTERPARTS} == {
+        # aggregator, triplets, gate, along_edges
+        "mpnn": ("max", False, False, False),
+        "pgn": ("max", False, False, True),
+        "triplet-gmpnn": ("max", True, True, False),
+        "rnar": ("lstm", True, True, False),
+        "rnar-mpnn": ("lstm", False, False, False),
+        "rnar-gru": ("gru", True, True, False),
+    }

@@ -179,7 +179,7 @@ def test_a_sweep_trains_it_as_if_alone(run):
 @pytest.mark.usefixtures("run")
 def test_the_cost_of_its_test_is_told_without_official_numbers():
     settings = Settings(tasks=SORT, selection_samples=0, test_samples=5).resolved()
-    assert run_work(settings).test.pairs == 2 * 5 * 63 * 64**2  # two networks, 64 steps of which the first is given
+    assert run_work(settings).tested == 2 * 5 * 63 * 64**2  # two networks, 64 steps of which the first is given
 
 
 def test_nodes_of_a_cluster_are_sent_the_modules_of_tasks(run, monkeypatch):

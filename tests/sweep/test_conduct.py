@@ -6,7 +6,7 @@ import pytest
 
 from helpers.sweeping import SMALL_RUN as TINY
 from rnar.sweep.child import Outcome
-from rnar.sweep.conduct import Event, Failure, conduct
+from rnar.sweep.conduct import Event, conduct
 from rnar.sweep.plan import Job, plan
 from rnar.sweep.presets import Part
 
@@ -53,21 +53,21 @@ DIED, DONE = Outcome("died", "lightning"), Outcome("done", value=1.0)
 
 def test_a_failure_is_told_and_the_others_go_on(jobs):
     engine = Scripted({"bfs rnar seed 1": [Outcome("failed", "no such thing")]})
-    assert conduct(jobs, engine, 2, 3, engine) == [Failure(jobs[1], "no such thing")]
+    assert conduct(jobs, engine, 2, 3, engine) == {"bfs rnar seed 1": "no such thing"}
     assert [kind for kind, _, _ in engine.said] == ["done", "failed", "done", "done"]
     assert engine.most == 2 and engine.stopped
 
 
 def test_who_dies_is_begun_again_but_not_forever(jobs):
     engine = Scripted({"bfs rnar seed 0": [DIED, DIED, DONE], "bfs rnar seed 1": [DIED] * 9})
-    assert conduct(jobs, engine, 1, 2, engine) == [Failure(jobs[1], "lightning")]
+    assert conduct(jobs, engine, 1, 2, engine) == {"bfs rnar seed 1": "lightning"}
     assert [kind for kind, name, _ in engine.said if name == "bfs rnar seed 0"] == ["retried", "retried", "done"]
     assert [kind for kind, name, _ in engine.said if name == "bfs rnar seed 1"] == ["retried", "retried", "died"]
 
 
 def test_deaths_count_anew_for_a_run_that_came_further(jobs):
     engine = Scripted({"bfs rnar seed 0": [*[DIED] * 5, DONE]}, {"bfs rnar seed 0": [0, 10, 20, 30, 40, 50]})
-    assert conduct(jobs, engine, 1, 1, engine) == []
+    assert conduct(jobs, engine, 1, 1, engine) == {}
 
 
 def test_whatever_happens_nothing_is_left_running(jobs):

@@ -120,11 +120,11 @@ def measure(setting: Setting, reference: Reference | None = None, tell: Tell = l
     tell("drawing batches")
     ours = Ours(setting)
     machine = Machine(setting.batch * ours.batches[0].nodes ** 2, ours.workers.threads, ours.device)
-    turns = Turns(setting.rounds, machine, tell)
     ask = reference and reference.ask
-    training, their_training = turns.take("training", ours.train, ask and partial(ask, "train"))
+    turns = partial(by_turns, setting.rounds, machine, tell)
+    training, their_training = turns("training", ours.train, ask and partial(ask, "train"))
     peak, their_peak = round(peak_memory(ours.workers) * 1e6), ask("memory") if ask else 0
-    evaluation, their_evaluation = turns.take("evaluation", ours.evaluate, ask and partial(ask, "evaluate"))
+    evaluation, their_evaluation = turns("evaluation", ours.evaluate, ask and partial(ask, "evaluate"))
     tell("training in a scratch folder")
     besides = seconds_besides(setting)
     tell("counting products")
@@ -149,31 +149,31 @@ def measure(setting: Setting, reference: Reference | None = None, tell: Tell = l
     )
 
 
-@dataclass
-class Turns:
-    """A step of ours, then one of theirs, and so on: whatever else the machine does slows down both."""
+def by_turns(
+    rounds: int,
+    machine: Machine,
+    tell: Tell,
+    what: str,
+    ours: Callable[[int], float],
+    theirs: Callable[[], dict[str, Any]] | None,
+) -> tuple[list[float], list[dict[str, Any]]]:
+    """A step of ours, then one of theirs, and so on: whatever else the machine does slows down both.
 
-    rounds: int
-    machine: Machine
-    tell: Tell
-
-    def take(
-        self, what: str, ours: Callable[[int], float], theirs: Callable[[], dict[str, Any]] | None
-    ) -> tuple[list[float], list[dict[str, Any]]]:
-        """Our seconds and their answers in each round, after a step each to warm up."""
-        self.tell(f"{what}: warming up")
-        ours(0)
+    Our seconds and their answers in each round, after a step each to warm up.
+    """
+    tell(f"{what}: warming up")
+    ours(0)
+    if theirs:
+        tell(f"{what}: dm-clrs compiles, which may take minutes")
+        theirs()
+    found, answers = [], []
+    for k in range(1, rounds + 1):
+        tell(f"{what}: round {k} of {rounds}")
+        machine.measure()
+        found.append(ours(k))
         if theirs:
-            self.tell(f"{what}: dm-clrs compiles, which may take minutes")
-            theirs()
-        found, answers = [], []
-        for k in range(1, self.rounds + 1):
-            self.tell(f"{what}: round {k} of {self.rounds}")
-            self.machine.measure()
-            found.append(ours(k))
-            if theirs:
-                answers.append(theirs())
-        return found, answers
+            answers.append(theirs())
+    return found, answers
 
 
 def series(answers: list[dict[str, Any]]) -> Series:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from rnar.clrs import find as find_task
 from rnar.clrs.splits import is_official
@@ -17,30 +17,20 @@ SCRIPT = Path(__file__).with_name("dm_clrs_step.py")
 INSTALL = "pip install dm-clrs==2.0.3"
 
 
-class Counterpart(NamedTuple):
-    """What dm-clrs builds a network of the same architecture from."""
-
-    aggregator: str = "max"
-    triplets: bool = False
-    gate: bool = False
-    along_edges: bool = False
+COUNTERPARTS = ("mpnn", "pgn", "triplet-gmpnn", "rnar", "rnar-mpnn", "rnar-gru")
 
 
-COUNTERPARTS = {
-    "mpnn": Counterpart(),
-    "pgn": Counterpart(along_edges=True),
-    "triplet-gmpnn": Counterpart(triplets=True, gate=True),
-    "rnar": Counterpart("lstm", triplets=True, gate=True),
-    "rnar-mpnn": Counterpart("lstm"),
-    "rnar-gru": Counterpart("gru", triplets=True, gate=True),
-}
-
-
-def counterpart(model: Model) -> Counterpart:
-    """What dm-clrs has for a model of ours; raises if it has nothing."""
+def counterpart(model: Model) -> dict[str, Any]:
+    """The parts of which dm-clrs builds the same architecture as a model of ours; raises if it has them not."""
     if model.name not in COUNTERPARTS or MODELS.get(model.name) is not model:
         raise ValueError(f"dm-clrs has no counterpart of {model.name!r}; it has those of {', '.join(COUNTERPARTS)}")
-    return COUNTERPARTS[model.name]
+    processor: Any = model.processor(model.size)
+    return {
+        "aggregator": type(processor.aggregator).__name__.lower(),
+        "triplets": processor.triplets is not None,
+        "gate": processor.gate is not None,
+        "along_edges": processor.uses_adjacency,
+    }
 
 
 class Reference:
@@ -56,21 +46,20 @@ class Reference:
         with suppress(BrokenPipeError):  # if it has ended, there is no answer either
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
         line = self._process.stdout.readline()
-        answer = json.loads(line) if line else {"ended": self._process.wait()}
-        if not isinstance(answer, dict):
-            return answer
-        if "ended" in answer:
-            code = answer["ended"]
+        if not line:
+            code = self._process.wait()
             self._errors.seek(0)
             said = self._errors.read().strip().splitlines()
             end = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
             why = f": {said[-1]}" if said else ""
             raise ValueError(f"{self._python} {end} and no answer{why}; is it a Python with dm-clrs?")
-        if "lacks" in answer:
-            raise ValueError(f"{self._python} has no dm-clrs ({answer['lacks']}): install it there by {INSTALL}")
-        if "error" in answer:
-            raise ValueError(f"dm-clrs failed: {answer['error']}")
-        return answer
+        match json.loads(line):
+            case {"lacks": what}:
+                raise ValueError(f"{self._python} has no dm-clrs ({what}): install it there by {INSTALL}")
+            case {"error": what}:
+                raise ValueError(f"dm-clrs failed: {what}")
+            case answer:
+                return answer
 
 
 @contextmanager
@@ -79,7 +68,7 @@ def reference(python: str, model: Model, task: str, device: str, **sizes: int) -
 
     On the CPU it is given as many cores as there are threads; elsewhere it may use whatever it finds.
     """
-    setting: dict[str, Any] = {**counterpart(model)._asdict(), **_data(task), **sizes}
+    setting: dict[str, Any] = {**counterpart(model), **_data(task), **sizes}
     environment = dict(os.environ)
     if device == "cpu":
         environment["JAX_PLATFORMS"] = "cpu"

@@ -82,9 +82,7 @@ def report(
     rows = _chosen(gather(runs or (RUNS,), tell), tasks, least_steps)
     groups, console = grouped(rows), Console(highlight=False)
     if export is not None:
-        done = export_rows(rows, export)
-        counts = f"{done.added} added, {done.replaced} replaced, {done.kept} kept"
-        console.print(f"{done.path}: rows {counts}", soft_wrap=True)
+        console.print(export_rows(rows, export), soft_wrap=True)
     if readme is not None:
         changed = markdown.fill(readme, markdown.render(listing(groups)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
@@ -155,7 +153,7 @@ def _show(page: Page, format: Format, target: Path | None, console: Console) -> 
 
 
 def _print(page: Page, console: Console) -> None:
-    for part in terminal.parts(page, console.width):
+    for part in terminal.parts(page, console):
         console.print(part)
 
 

@@ -1,7 +1,6 @@
 """`rnar sweep`: tasks x models x seeds."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,9 +12,9 @@ from rnar.cli.flags import flag, flags_of
 from rnar.cli.output import bar
 from rnar.sweep import display, presets
 from rnar.sweep.choosing import models_of, seeds_of, tasks_of
-from rnar.sweep.conduct import Engine, conduct
-from rnar.sweep.engines.local import Local, measured
-from rnar.sweep.engines.ray import Ray, Storage
+from rnar.sweep.conduct import Engine, Storage, conduct
+from rnar.sweep.engines.local import Local
+from rnar.sweep.engines.ray import Ray
 from rnar.sweep.estimate import estimated
 from rnar.sweep.layout import Layout, There, Wanted, layout
 from rnar.sweep.plan import Job, plan
@@ -25,7 +24,7 @@ from rnar.training.environment import chosen_device
 from rnar.training.settings import asked
 from rnar.training.watch import TensorBoard
 
-OWN = Preset("", Part("", "rnar"), seeds="0-4")
+OWN = Preset(Part("", "rnar"))
 """what is run where no preset is named"""
 APART = ("tasks", "model", "seed", "folder", "memory")
 """settings that differ from run to run, or have flags of their own"""
@@ -107,10 +106,11 @@ def sweep(
     if not left:
         console.print(about, soft_wrap=True)
         return 0
-    with _engine(engine, address, jobs) as (there, measure, make):
+    with closing(_engine(engine, address, jobs)) as machines:
+        there = machines.there()
         uses_gpu = _uses_gpu(common.device, engine, there)
         console.print(about, soft_wrap=True)
-        costs = _costs(console, jobs, measure) if estimate else {}
+        costs = _costs(console, jobs, machines.measured) if estimate else {}
         most = max((display.cost_of(job, costs).memory for job in left), default=0)
         found = layout(len(jobs), wanted, there, uses_gpu, most or None)
         console.print(display.table(jobs, costs, found))
@@ -118,7 +118,8 @@ def sweep(
         if dry_run:
             return 0
         ready = [replace(job, settings=replace(job.settings, threads=found.threads)) for job in left]
-        return _carry_out(console, ready, costs, found, make(found, place, storage), retries)
+        machines.prepare(found, place, storage)
+        return _carry_out(console, ready, costs, found, machines, retries)
 
 
 def parts(chosen: Preset, tasks: str | None, models: str | None) -> list[Part]:
@@ -133,22 +134,10 @@ def parts(chosen: Preset, tasks: str | None, models: str | None) -> list[Part]:
     return found
 
 
-@contextmanager
-def _engine(name: str, address: str | None, jobs: list[Job]) -> Iterator[tuple[There, Any, Any]]:
-    """What is there, how a model is measured there, and what makes the engine once the layout is known."""
+def _engine(name: str, address: str | None, jobs: list[Job]) -> Engine:
     if name == "local":
-        yield Local.there(), measured, lambda found, *_: Local(found)
-        return
-    cluster = Ray(address, [name for job in jobs for name in (job.settings.name, *job.settings.tasks)])
-
-    def make(found: Layout, folder: Path, storage: Storage) -> Engine:
-        cluster.prepare(found, folder, storage)
-        return cluster
-
-    try:
-        yield cluster.there(), cluster.measured, make
-    finally:
-        cluster.close()
+        return Local()
+    return Ray(address, [name for job in jobs for name in (job.settings.name, *job.settings.tasks)])
 
 
 def _uses_gpu(device: Any, engine: str, there: There) -> bool:
@@ -177,6 +166,6 @@ def _carry_out(
     if not failures:
         return 0
     console.print(f"{len(failures)} of {len(jobs)} runs failed:")
-    for line in display.failed(failures):
-        console.print(line, soft_wrap=True)
+    for name, words in failures.items():
+        console.print(f"  {name}: {words}", soft_wrap=True)
     return 1

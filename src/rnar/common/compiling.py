@@ -54,11 +54,7 @@ def cache_folder() -> Path:
         base = Path(os.environ["LOCALAPPDATA"])
     else:
         base = Path.home() / ".cache"
-    return base / "rnar" / (_digest_of_sources() + ("-checked" if _bounds_checked() else ""))
-
-
-def _bounds_checked() -> bool:
-    return bool(config.BOUNDSCHECK)
+    return base / "rnar" / (_digest_of_sources() + ("-checked" if config.BOUNDSCHECK else ""))
 
 
 @cache

@@ -4,23 +4,12 @@ Each is a function of tensors, differentiable, on any device. On the CPU compile
 tensors, with no copies; elsewhere plain tensor code does, which stands in the same file. The tests compare the two.
 """
 
-from rnar.ops.linear_relu import linear_relu
-from rnar.ops.lstm import lstm
-from rnar.ops.max_dot import max_dot, max_dot_rectified
-from rnar.ops.max_dot_triples import max_dot_triples
-from rnar.ops.max_of_linear import max_of_linear
-from rnar.ops.max_over_senders import max_over_senders
-from rnar.ops.max_triplets import max_triplets
-from rnar.ops.pair_mlp import pair_mlp
-
-__all__ = [
-    "linear_relu",
-    "lstm",
-    "max_dot",
-    "max_dot_rectified",
-    "max_dot_triples",
-    "max_of_linear",
-    "max_over_senders",
-    "max_triplets",
-    "pair_mlp",
-]
+from rnar.ops.linear_relu import linear_relu as linear_relu
+from rnar.ops.lstm import lstm as lstm
+from rnar.ops.max_dot import max_dot as max_dot
+from rnar.ops.max_dot import max_dot_rectified as max_dot_rectified
+from rnar.ops.max_dot_triples import max_dot_triples as max_dot_triples
+from rnar.ops.max_of_linear import max_of_linear as max_of_linear
+from rnar.ops.max_over_senders import max_over_senders as max_over_senders
+from rnar.ops.max_triplets import max_triplets as max_triplets
+from rnar.ops.pair_mlp import pair_mlp as pair_mlp

@@ -3,17 +3,19 @@
 import io
 import json
 from collections.abc import Callable, Iterable
+from functools import reduce
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from rnar.report.groups import Group, Groups, in_order
-from rnar.report.published import MODELS, TASKS
+from rnar.report.published import MODELS, title
 from rnar.training.run import METRICS, read_metrics
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -22,6 +24,15 @@ DASHES = ("-", "--", "-.")
 DOTS, NARROWEST = 150, 4.5
 COLUMNS, WIDTH, HEIGHT, LEGEND = 4, 3.1, 2.5, 0.5
 UNITS = (("s", 1, 0.0), ("min", 60, 600.0), ("h", 3600, 6 * 3600.0))  # with the seconds from which they are used
+
+
+def looks(font: int) -> Any:
+    """Of all panels: letters of about that size, a grid, and no frame around."""
+    return {
+        "axes.titlesize": font + 1, "axes.labelsize": font, "axes.grid": True, "grid.alpha": 0.3,
+        "axes.spines.top": False, "axes.spines.right": False,
+    }  # fmt: skip
+
 
 Value = Callable[[dict[str, Any], str], float]
 """what is drawn of a line of the metrics, for a task"""
@@ -36,9 +47,7 @@ class Curve(NamedTuple):
 
     def common(self) -> tuple[np.ndarray, np.ndarray]:
         """The steps that all seeds have reached [T], and their values there [seeds, T]."""
-        steps = self.steps[0]
-        for other in self.steps[1:]:
-            steps = np.intersect1d(steps, other)
+        steps = reduce(np.intersect1d, self.steps)
         return steps, np.array([v[np.isin(s, steps)] for s, v in zip(self.steps, self.values, strict=True)])
 
 
@@ -64,8 +73,8 @@ def timing(groups: Groups, measured: Iterable[Path], format: str) -> bytes:
     lines: dict[str, list[tuple[str, str, float]]] = {}
     for (task, model), rate in sorted(pace.items(), key=lambda item: in_order(*item[0])):
         about = f"n = {', '.join(map(str, rate.sizes))}, {rate.threads} thread{'s' * (rate.threads > 1)}"
-        name = MODELS.get(model, model)
-        lines.setdefault(task, []).append((f"{name} in dm-clrs, training alone, {about}", name, rate.seconds / seconds))
+        label = f"{title(model)} in dm-clrs, training alone, {about}"
+        lines.setdefault(task, []).append((label, title(model), rate.seconds / seconds))
     return _drawn(scaled, f"wall-clock time ({unit})", format, lines)
 
 
@@ -73,9 +82,8 @@ def _panels(groups: Groups, value: Value) -> dict[str, list[Curve]]:
     found: dict[str, list[Curve]] = {}
     for (task, model), some in groups.items():
         for group in some:
-            name = MODELS.get(model, model)
             different = [] if group is some[0] else [f"{group.planned} steps", group.unusual]
-            curve = _curve(group, ", ".join(filter(None, [name, *different])), task, value)
+            curve = _curve(group, ", ".join(filter(None, [title(model), *different])), task, value)
             if curve.steps:
                 found.setdefault(task, []).append(curve)
     if not found:
@@ -95,6 +103,7 @@ def _curve(group: Group, label: str, task: str, value: Value) -> Curve:
     return curve
 
 
+@rc_context(looks(8))
 def _drawn(
     panels: dict[str, list[Curve]],
     y: str,
@@ -104,7 +113,7 @@ def _drawn(
 ) -> bytes:
     """All panels with one legend. `straight`: by task lines through the origin, as label, whose colour, and slope."""
     labels = list(dict.fromkeys(curve.label for some in panels.values() for curve in some))
-    labels = sorted(labels, key=lambda label: list(MODELS.values()).index(label) if label in MODELS.values() else 99)
+    labels.sort(key=lambda label: [*MODELS.values(), label].index(label))
     page, grid = canvas(len(panels), COLUMNS, WIDTH, HEIGHT, LEGEND)
     for place, (axes, (task, some)) in enumerate(zip(grid, panels.items(), strict=False)):
         for curve in sorted(some, key=lambda curve: labels.index(curve.label)):
@@ -115,35 +124,32 @@ def _drawn(
             colour = COLOURS[labels.index(model) % len(COLOURS)] if model in labels else "0.3"
             axes.plot([0, end], [0, slope * end], ":", color=colour, linewidth=1.8, label=label)
         seeds = ", ".join(dict.fromkeys(str(len(curve.steps)) for curve in some))
+        axes.set(title=f"{title(task)}  (seeds: {seeds})", ylim=limits)
         axes.set_xlim(left=0)
         axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         axes.tick_params(labelsize=8)
-        x = "training steps" if place + COLUMNS >= len(panels) else ""
-        title = f"{TASKS.get(task, task)}  (seeds: {seeds})"
-        finish(axes, title, x, y if place % COLUMNS == 0 else "", limits, font=8)
+        if place % COLUMNS == 0:
+            axes.set_ylabel(y)
+        if place + COLUMNS >= len(panels):
+            axes.set_xlabel("training steps")
     _legend(page, grid)
     return saved(page, format)
 
 
 def _draw(axes: Axes, curve: Curve, colour: str, dash: str) -> None:
-    """The mean over seeds, the band from the lowest to the highest, and single seeds where not all have come so far."""
+    """The mean over seeds and their band, and single seeds where not all have come so far."""
     steps, values = curve.common()
     for own, value in zip(curve.steps, curve.values, strict=True):
         beyond = own >= steps[-1]
         axes.plot(own[beyond], value[beyond], linewidth=0.7, alpha=0.8, color=colour, linestyle=dash)
+    draw_band(axes, steps, values, linewidth=1.6, label=curve.label, color=colour, linestyle=dash)
+
+
+def draw_band(axes: Axes, x: np.ndarray, values: np.ndarray, **looks: Any) -> None:
+    """The mean over seeds of values [seeds, T], and the band from the lowest to the highest."""
+    axes.plot(x, values.mean(0), **looks)
     if len(values) > 1:
-        axes.fill_between(steps, values.min(0), values.max(0), color=colour, alpha=0.2, linewidth=0)
-    axes.plot(steps, values.mean(0), linewidth=1.6, label=curve.label, color=colour, linestyle=dash)
-
-
-def finish(axes: Axes, title: str, x: str, y: str, limits: tuple[float, float | None], font: int) -> None:
-    """What all panels have: a title, names of the axes, a grid."""
-    axes.set_title(title, fontsize=font + 1)
-    axes.set_ylim(*limits)
-    axes.grid(alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xlabel(x, fontsize=font)
-    axes.set_ylabel(y, fontsize=font)
+        axes.fill_between(x, values.min(0), values.max(0), color=looks["color"], alpha=0.2, linewidth=0)
 
 
 def _legend(page: Figure, grid: Iterable[Axes]) -> None:
@@ -168,28 +174,22 @@ def rates(paths: Iterable[Path]) -> dict[tuple[str, str], Rate]:
 
     Of measurements at several sizes it is the mean, because training takes its sizes in turn.
     """
-    found: dict[tuple[str, str], dict[int, tuple[float, int]]] = {}
+    seconds: dict[tuple[str, str], dict[int, float]] = {}
+    threads: dict[tuple[str, str], int] = {}
     for path in paths:
-        task, model, n, threads, seconds = _read(path)
-        if n in found.setdefault((task, model), {}):
-            raise ValueError(f"{path} measures {task} with {model} at n={n} once more; give each size once")
-        found[task, model][n] = seconds, threads
-    return {
-        key: Rate(mean(seconds for seconds, _ in sizes.values()), tuple(sorted(sizes)), next(iter(sizes.values()))[1])
-        for key, sizes in found.items()
-    }
-
-
-def _read(path: Path) -> tuple[str, str, int, int, float]:
-    try:
-        value = json.loads(path.read_bytes())
-        theirs, sizes = value["dm_clrs"], value["sizes"]
-        if theirs is not None:
-            known = value["task"], value["model"], int(sizes["n"]), int(sizes["threads"])
-            return *known, float(theirs["training"]["median"])
-    except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{path} is not what `rnar bench --json` writes") from None
-    raise ValueError(f"{path} has no measurement of dm-clrs; `rnar bench` makes one with --against")
+        try:
+            value = json.loads(path.read_bytes())
+            theirs, key, n = value["dm_clrs"], (value["task"], value["model"]), int(value["sizes"]["n"])
+            threads.setdefault(key, int(value["sizes"]["threads"]))
+            taken = theirs and float(theirs["training"]["median"])
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(f"{path} is not what `rnar bench --json` writes") from None
+        if taken is None:
+            raise ValueError(f"{path} has no measurement of dm-clrs; `rnar bench` makes one with --against")
+        if n in seconds.setdefault(key, {}):
+            raise ValueError(f"{path} measures {key[0]} with {key[1]} at n={n} once more; give each size once")
+        seconds[key][n] = taken
+    return {key: Rate(mean(each.values()), tuple(sorted(each)), threads[key]) for key, each in seconds.items()}
 
 
 def canvas(panels: int, columns: int, width: float, height: float, below: float = 0.0) -> tuple[Figure, list[Axes]]:

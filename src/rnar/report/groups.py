@@ -25,24 +25,20 @@ class Group:
         return [row for row in self.rows if row.test_n64 is None]
 
     @property
-    def _scores(self) -> list[float]:
+    def scores(self) -> list[float]:
+        """In percent."""
         return [100 * row.test_n64 for row in self.rows if row.test_n64 is not None]
 
     @property
     def score(self) -> float | None:
         """The mean over seeds, in percent."""
-        return mean(self._scores) if self._scores else None
-
-    @property
-    def error(self) -> float | None:
-        """The standard error of that mean; of one seed there is none."""
-        count = len(self._scores)
-        return stdev(self._scores) / math.sqrt(count) if count > 1 else None
+        return mean(self.scores) if self.scores else None
 
     @property
     def spread(self) -> str:
-        """The standard error, as tables print it."""
-        return "" if self.error is None else f"{self.error:.2f}"
+        """The standard error of that mean, as tables print it; of one seed there is none."""
+        count = len(self.scores)
+        return f"{stdev(self.scores) / math.sqrt(count):.2f}" if count > 1 else ""
 
     @property
     def size(self) -> Cell:
@@ -65,27 +61,32 @@ Groups = dict[tuple[str, str], list[Group]]
 
 def grouped(rows: Iterable[Row]) -> Groups:
     """Runs of different settings never come into one group."""
-    parts: dict[tuple[str, str, int, str], list[Row]] = {}
-    for row in rows:
-        parts.setdefault((row.task, row.model, row.planned, row.settings), []).append(row)
+    parts: dict[tuple[int, str, str, str], list[Row]] = {}
+    for row in sorted(rows, key=lambda row: (*in_order(row.task, row.model), row.seed)):
+        parts.setdefault((row.planned, row.settings, row.task, row.model), []).append(row)
     found: Groups = {}
-    for task, model in sorted({(task, model) for task, model, *_ in parts}, key=lambda pair: in_order(*pair)):
-        some = [Group(tuple(sorted(rows, key=lambda row: row.seed)))
-                for key, rows in parts.items() if key[:2] == (task, model)]  # fmt: skip
-        found[task, model] = sorted(some, key=_distance)
-    return found
+    for (*_, task, model), some in parts.items():
+        found.setdefault((task, model), []).append(Group(tuple(some)))
+    return {key: sorted(some, key=_distance) for key, some in found.items()}
 
 
-def in_order(task: str, model: str) -> tuple[list[bool | int | str], list[bool | int | str]]:
+def in_order(task: str, model: str) -> tuple[int, str, int, str]:
     """As the paper has tasks and models, and then all others by name."""
-    return _place(task, list(TASKS)), _place(model, list(MODELS))
-
-
-def _place(name: str, known: list[str]) -> list[bool | int | str]:
-    return [name not in known, known.index(name) if name in known else 0, name]
+    return [*TASKS, task].index(task), task, [*MODELS, model].index(model), model
 
 
 def _distance(group: Group) -> tuple[bool, int, int, int, str]:
     """First what has a score, then what has the usual settings, then more steps and more seeds."""
     oddities = len(group.unusual.split(", ")) if group.unusual else 0
     return group.score is None, oddities, -group.planned, -len(group.finished), group.rows[0].settings
+
+
+def scored(groups: Groups, task: str, model: str) -> list[Group]:
+    """Those of a task and a model that have a score."""
+    return [group for group in groups.get((task, model), []) if group.scores]
+
+
+def scores(groups: Groups, models: dict[str, str]) -> dict[str, float]:
+    """By task the score of the model that is named for it, where there is one."""
+    found = {task: scored(groups, task, model) for task, model in models.items()}
+    return {task: mean(some[0].scores) for task, some in found.items() if some}

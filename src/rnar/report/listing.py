@@ -1,12 +1,11 @@
 """All that was run, each task and model in a line, with the number that the paper has of it."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from statistics import mean
 
 from rnar.clrs.splits import is_official
 from rnar.report import published as paper
-from rnar.report.groups import Group, Groups
+from rnar.report.groups import Group, Groups, scored, scores
 from rnar.report.page import DASH, EMPTY, Cell, Page, difference, mark_best, number, quiet
 from rnar.report.rows import Row
 
@@ -25,80 +24,51 @@ def listing(groups: Groups) -> Page:
     page = Page("Results", HEAD + COST, left=2, about=ABOUT)
     for task in dict.fromkeys(task for task, _ in groups):
         rows = []
-        for (_, model), some in ((key, some) for key, some in groups.items() if key[0] == task):
-            for group in some:
-                if group.score is not None:
-                    rows.append(_finished(page, task, model, group))
-                rows += [_unfinished(page, row, group) for row in group.unfinished]
+        for group in (group for key, some in groups.items() if key[0] == task for group in some):
+            if group.finished:
+                rows.append(_line(page, group, group.finished))
+            rows += [_line(page, group, [row], f"seed {row.seed} is not finished") for row in group.unfinished]
         mark_best(rows, (TEST, PAPER))
         page.rows += rows
     page.rule()
-    learned = [model for (task, model), some in groups.items() if task in paper.TASKS and some[0].score is not None]
+    learned = [model for task, model in groups if task in paper.TASKS and scored(groups, task, model)]
     for model in dict.fromkeys(learned):
         if learned.count(model) > 1:  # of one task there is no average
             _averages(page, model, groups)
     return page
 
 
-def _finished(page: Page, task: str, model: str, group: Group) -> list[Cell]:
-    theirs, rows = paper.published(model, task), group.finished
-    return [
-        Cell(paper.TASKS.get(task, task)),
-        Cell(model),
-        group.size,
-        Cell(f"{group.score:.2f}", group.spread, marks=_marks(page, group, rows)),
-        _paper(page, model, task),
-        difference(group.score, theirs.mean if theirs else None),
-        number(_mean(row.validation for row in rows)),
-        *_cost(rows),
-    ]
-
-
-def _unfinished(page: Page, row: Row, group: Group) -> list[Cell]:
-    return [
-        Cell(paper.TASKS.get(row.task, row.task)),
-        Cell(row.model),
-        quiet(f"{row.steps} of {row.planned}"),
-        replace(DASH, marks=_marks(page, group, [row], f"seed {row.seed} is not finished")),
-        _paper(page, row.model, row.task),
-        DASH,
-        number(_mean([row.last_validation])),
-        *_cost([row]),
-    ]
-
-
-def _marks(page: Page, group: Group, rows: list[Row], more: str = "") -> str:
-    drawn = "" if is_official(rows[0].task) else "no official set: tested on samples that are drawn as those are"
-    return page.notes.marks(more, drawn, group.unusual, *dict.fromkeys(row.note for row in rows))
-
-
-def _paper(page: Page, model: str, task: str) -> Cell:
+def _line(page: Page, group: Group, rows: list[Row], unfinished: str = "") -> list[Cell]:
+    """The runs of a group that are finished, or one that is not."""
+    task, model = rows[0].task, rows[0].model
+    score = None if unfinished else group.score
+    drawn = "" if is_official(task) else "no official set: tested on samples that are drawn as those are"
+    marks = page.notes.marks(unfinished, drawn, group.unusual, *dict.fromkeys(row.note for row in rows))
     theirs = paper.published(model, task)
-    return Cell(f"{theirs.mean:.2f}", theirs.spread, marks=page.notes.mark(theirs.note)) if theirs else DASH
-
-
-def _cost(rows: list[Row]) -> list[Cell]:
+    validations = [row.last_validation if unfinished else row.validation for row in rows]
+    validation = [100 * each for each in validations if each is not None]
     minutes = [row.minutes for row in rows if row.minutes is not None]
     memory = [row.memory_mb for row in rows if row.memory_mb is not None]
     return [
+        Cell(paper.title(task)),
+        Cell(model),
+        quiet(f"{rows[0].steps} of {rows[0].planned}") if unfinished else group.size,
+        replace(number(score), spread="" if unfinished else group.spread, marks=marks),
+        Cell(f"{theirs.mean:.2f}", theirs.spread, marks=page.notes.marks(theirs.note)) if theirs else DASH,
+        difference(score, theirs.mean if theirs else None),
+        number(mean(validation) if validation else None),
         Cell(f"{mean(minutes):.{0 if mean(minutes) >= 10 else 1}f}") if minutes else DASH,
         Cell(f"{max(memory) / 1000:.1f}") if memory else DASH,
     ]
 
 
-def _mean(scores: Iterable[float | None]) -> float | None:
-    known = [100 * score for score in scores if score is not None]
-    return mean(known) if known else None
-
-
 def _averages(page: Page, model: str, groups: Groups) -> None:
     """Over all 30 tasks, if all were run; made of the models of which the paper's average is made."""
     models = {task: paper.in_the_paper(model, task) for task in paper.TASKS}
-    scores = {task: groups[task, behind][0].score for task, behind in models.items() if (task, behind) in groups}
-    ours = {task: score for task, score in scores.items() if score is not None}
+    ours = scores(groups, models)
     theirs = {task: found.mean for task, behind in models.items() if (found := paper.published(behind, task))}
-    mixed = [paper.TASKS[task] for task, behind in models.items() if behind != model]
-    note = page.notes.mark(f"{paper.SUBSTITUTE} on {', '.join(mixed)}, as in the paper" if mixed else "")
+    mixed = paper.substitutions(model, paper.TASKS)
+    note = page.notes.marks(f"{paper.SUBSTITUTE} on {mixed}, as in the paper" if mixed else "")
     printed = paper.numbers().get((2, model, paper.AVERAGE))
     averages = {"Average, 30 tasks": paper.mean_of_tasks, "Average, 8 categories": paper.mean_of_categories}
     for title, average in averages.items():
@@ -107,5 +77,6 @@ def _averages(page: Page, model: str, groups: Groups) -> None:
         if printed and average is paper.mean_of_tasks:
             known = printed.mean
         done = quiet(f"{len(ours)} of {len(paper.TASKS)}")
-        scores = [number(own), number(known), difference(own, known)]
-        page.add(Cell(title), Cell(model, marks=note), done, *scores, *[EMPTY] * 3)
+        page.add(
+            Cell(title), Cell(model, marks=note), done, number(own), number(known), difference(own, known), *[EMPTY] * 3
+        )

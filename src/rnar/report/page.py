@@ -1,12 +1,13 @@
 """A table before it has a format: cells that know what they mean, not how they look."""
 
-import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import accumulate, pairwise, product
+from string import ascii_lowercase
 from typing import Literal
 
 MINUS, DASH_SIGN = "−", "–"
+LETTERS = [*ascii_lowercase, *map("".join, product(ascii_lowercase, repeat=2))]
 
 
 @dataclass(frozen=True)
@@ -38,17 +39,13 @@ class Notes:
 
     def __init__(self) -> None:
         self._letters: dict[str, str] = {}
-        letters = string.ascii_lowercase
-        self._free = iter([*letters, *("".join(pair) for pair in product(letters, letters))])
-
-    def mark(self, text: str) -> str:
-        """The letter of a text; no letter for an empty text."""
-        if text and text not in self._letters:
-            self._letters[text] = next(self._free)
-        return self._letters.get(text, "")
 
     def marks(self, *texts: str) -> str:
-        return ",".join(sorted(filter(None, map(self.mark, texts)), key=lambda mark: (len(mark), mark)))
+        """The letters of these texts; none for an empty text."""
+        told = [text for text in texts if text]
+        for text in told:
+            self._letters.setdefault(text, LETTERS[len(self._letters)])
+        return ",".join(sorted(map(self._letters.__getitem__, told), key=LETTERS.index))
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter((letter, text) for text, letter in self._letters.items())
@@ -79,6 +76,11 @@ class Page:
 
     def rule(self) -> None:
         self.rules.add(len(self.rows))
+
+    def groups(self) -> list[list[int]]:
+        """The columns of numbers, those together that stay together."""
+        ends = list(accumulate(self.spans or [1] * (len(self.head) - self.left), initial=self.left))
+        return [list(range(*pair)) for pair in pairwise(ends)]
 
     def tails(self) -> list[tuple[str, str]]:
         """The longest tail of each column. So much room is left behind each number that decimal points are in line."""

@@ -5,8 +5,10 @@ of Ibarz et al. (2022) over ten seeds, or of Bevilacqua et al. (2023) over three
 """
 
 import csv
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from statistics import mean
 from typing import NamedTuple
 
 from rnar.clrs import find
@@ -15,62 +17,26 @@ BASELINE, MAIN, SUBSTITUTE = "triplet-gmpnn", "rnar", "rnar-mpnn"
 AVERAGE = "average"
 """stands in place of a task for the mean over tasks that the paper prints"""
 
-MODELS = {
-    "triplet-gmpnn": "Triplet-GMPNN",
-    "rt": "RT",
-    "g-forgetnet": "G-ForgetNet",
-    "rnar": "RNAR",
-    "rnar-mpnn": "RNAR-MPNN",
-    "rnar-nope": "RNAR-NoPE",
-    "rnar-janossy-1": "RNAR-Janossy-1",
-    "rnar-janossy-2": "RNAR-Janossy-2",
-    "rnar-janossy-3": "RNAR-Janossy-3",
-}
-"""what the paper calls them"""
-
-TASKS = {
-    "activity_selector": "Activity Selector",
-    "articulation_points": "Articulation Points",
-    "bellman_ford": "Bellman-Ford",
-    "bfs": "BFS",
-    "binary_search": "Binary Search",
-    "bridges": "Bridges",
-    "bubble_sort": "Bubble Sort",
-    "dag_shortest_paths": "DAG Shortest Paths",
-    "dfs": "DFS",
-    "dijkstra": "Dijkstra",
-    "find_maximum_subarray_kadane": "Find Max. Subarray",
-    "floyd_warshall": "Floyd-Warshall",
-    "graham_scan": "Graham Scan",
-    "heapsort": "Heapsort",
-    "insertion_sort": "Insertion Sort",
-    "jarvis_march": "Jarvis' March",
-    "kmp_matcher": "Knuth-Morris-Pratt",
-    "lcs_length": "LCS Length",
-    "matrix_chain_order": "Matrix Chain Order",
-    "minimum": "Minimum",
-    "mst_kruskal": "MST-Kruskal",
-    "mst_prim": "MST-Prim",
-    "naive_string_matcher": "Naïve String Matcher",
-    "optimal_bst": "Optimal BST",
-    "quickselect": "Quickselect",
-    "quicksort": "Quicksort",
-    "segments_intersect": "Segments Intersect",
-    "strongly_connected_components": "SCC",
-    "task_scheduling": "Task Scheduling",
-    "topological_sort": "Topological Sort",
-}
-"""what the paper calls them, in its order"""
-
-TITLES = {
-    1: "Sequential algorithms",
-    2: "All algorithms",
-    3: "Without triplets and gate (RNAR-MPNN), without positions (RNAR-NoPE)",
-    4: "Random orders (RNAR-Janossy-k)",
-}
-"""of the tables; a new one is a title here and its rows in published.csv"""
-
 GRAPHS = ("graph traversal", "shortest paths", "spanning trees")  # one category of the benchmark, three chapters here
+
+
+def _lines(name: str) -> list[dict[str, str]]:
+    with (files("rnar.report") / name).open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _titles(kind: str) -> dict[str, str]:
+    """Of models or tasks what the paper calls them, in its order."""
+    return {line["name"]: line["title"] for line in _lines("titles.csv") if line["kind"] == kind}
+
+
+MODELS, TASKS = _titles("model"), _titles("task")
+TITLES = {int(table): title for table, title in _titles("table").items()}
+
+
+def title(name: str) -> str:
+    """What the paper calls a model or a task; its own name, if the paper does not know it."""
+    return MODELS.get(name) or TASKS.get(name, name)
 
 
 class Number(NamedTuple):
@@ -90,9 +56,8 @@ class Number(NamedTuple):
 @cache
 def numbers() -> dict[tuple[int, str, str], Number]:
     """All cells, by table, model and task."""
-    with (files("rnar.report") / "published.csv").open(encoding="utf-8") as file:
-        found = [Number(**{**row, "table": int(row["table"]), "mean": float(row["mean"])})
-                 for row in csv.DictReader(file)]  # fmt: skip
+    lines = [{**line, "table": int(line["table"]), "mean": float(line["mean"])} for line in _lines("published.csv")]
+    found = [Number(**line) for line in lines]
     return {(number.table, number.model, number.task): number for number in found}
 
 
@@ -115,6 +80,11 @@ def substituted() -> tuple[str, ...]:
 def in_the_paper(model: str, task: str, table: int = 2) -> str:
     """The model that stands behind a model's cell in a table."""
     return SUBSTITUTE if (table, model) == (2, MAIN) and task in substituted() else model
+
+
+def substitutions(model: str, tasks: Iterable[str], table: int = 2) -> str:
+    """The tasks in a table for which another model stands behind a model's cells, as the paper calls them."""
+    return ", ".join(TASKS[task] for task in tasks if in_the_paper(model, task, table) != model)
 
 
 def published(model: str, task: str) -> Number | None:
@@ -145,7 +115,7 @@ def category(task: str) -> str:
 
 def mean_of_tasks(scores: dict[str, float]) -> float:
     """Every task counts the same."""
-    return sum(scores.values()) / len(scores)
+    return mean(scores.values())
 
 
 def mean_of_categories(scores: dict[str, float]) -> float:
@@ -153,4 +123,4 @@ def mean_of_categories(scores: dict[str, float]) -> float:
     groups: dict[str, list[float]] = {}
     for task, score in scores.items():
         groups.setdefault(category(task), []).append(score)
-    return sum(sum(group) / len(group) for group in groups.values()) / len(groups)
+    return mean(map(mean, groups.values()))

@@ -5,25 +5,16 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rnar.clrs import ALGORITHMS
 from rnar.clrs.splits import size_of
 from rnar.models import MODELS
 from rnar.training.settings import IDENTITY, OLDER, PROTOCOL, Settings, as_json
 
+KEY = ("task", "model", "seed", "planned", "settings")  # what makes a run the same run
 APART = ("tasks", "model", "seed", "steps")  # settings that have columns of their own
 SIZE = 128  # of a model that is not known here
-
-
-class Key(NamedTuple):
-    """What makes a run the same run."""
-
-    task: str
-    model: str
-    seed: int
-    planned: int
-    settings: str
 
 
 @dataclass(frozen=True)
@@ -68,8 +59,8 @@ class Row:
     """the run's folder, if it is not from a CSV"""
 
     @property
-    def key(self) -> Key:
-        return Key(self.task, self.model, self.seed, self.planned, self.settings)
+    def key(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in KEY)
 
 
 COLUMNS = tuple(each.name for each in fields(Row) if each.name != "path")
@@ -147,15 +138,12 @@ def _word(value: Any) -> str:
 
 def once(rows: Iterable[Row], tell: Callable[[str], None]) -> list[Row]:
     """Each run once: of two that are the same the one that got further, and else the first."""
-    found: dict[Key, Row] = {}
+    found: dict[tuple[Any, ...], Row] = {}
     for row in rows:
         other = found.get(row.key)
         if other is None or (row.finished, row.steps) > (other.finished, other.steps):
             found[row.key] = row
         if other is not None and other.path and row.path:
-            tell(f"{other.path} and {row.path} are the same run ({words(row)}); it is counted once")
+            run = f"{row.task}, {row.model}, seed {row.seed}"
+            tell(f"{other.path} and {row.path} are the same run ({run}); it is counted once")
     return list(found.values())
-
-
-def words(row: Row) -> str:
-    return f"{row.task}, {row.model}, seed {row.seed}"

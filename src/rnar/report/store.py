@@ -4,29 +4,21 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import UnionType
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from rnar.common.files import appearing, free
-from rnar.report.rows import COLUMNS, LATER, Key, Row, parsed
+from rnar.report.rows import COLUMNS, KEY, LATER, Row, parsed
 
 FILE = "runs.csv"
 YES, NO = "yes", "no"
 TYPES = get_type_hints(Row)
 
 
-class Merged(NamedTuple):
-    """What became of a CSV."""
+def export(rows: Iterable[Row], folder: Path) -> str:
+    """Put rows into the folder's CSV, in place of those of the same runs; all others stay as they are.
 
-    path: Path
-    added: int
-    replaced: int
-    kept: int
-    """rows of other runs, or of a run that had been finished where it now is not"""
-
-
-def export(rows: Iterable[Row], folder: Path) -> Merged:
-    """Put rows into the folder's CSV, in place of those of the same runs; all others stay as they are."""
+    So does the row of a run that had been finished where it now is not. Says what was done, in words.
+    """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--export {folder} is a file; name a folder, in which {FILE} is made")
     folder.mkdir(parents=True, exist_ok=True)
@@ -47,7 +39,7 @@ def export(rows: Iterable[Row], folder: Path) -> Merged:
     columns = dict.fromkeys([*COLUMNS, *(name for line in lines for name in line)])  # those that somebody added: last
     with appearing(path) as file:
         file.write(as_table(columns, lines))
-    return Merged(path, added, replaced, before - replaced)
+    return f"{path}: rows {added} added, {replaced} replaced, {before - replaced} kept"
 
 
 def as_text(row: Row) -> dict[str, str]:
@@ -62,7 +54,7 @@ def _written(value: Any) -> str:
 
 
 def _key(line: dict[str, str]) -> tuple[str, ...]:
-    return tuple(line[name] for name in Key._fields)
+    return tuple(line[name] for name in KEY)
 
 
 def _order(line: dict[str, str]) -> tuple[str, str, str, int, str]:
@@ -110,14 +102,14 @@ def _read(path: Path) -> list[dict[str, str]]:
 
 def _value(name: str, text: str) -> Any:
     """A cell as a value of the column's type."""
-    kinds = get_args(TYPES[name]) if isinstance(TYPES[name], UnionType) else (TYPES[name],)
-    if text == "" and type(None) in kinds:
+    kind, *or_none = get_args(TYPES[name]) or [TYPES[name]]
+    if text == "" and or_none:
         return None
-    if kinds[0] is bool:
+    if kind is bool:
         if text not in (YES, NO):
             raise ValueError(f"{name} is {text!r}, neither {YES} nor {NO}")
         return text == YES
     try:
-        return kinds[0](text)
+        return kind(text)
     except ValueError:
         raise ValueError(f"{name} is {text!r}, which is no number") from None

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from rnar.report.figures import COLOURS, canvas, finish, saved
+from rnar.report.figures import COLOURS, canvas, draw_band, looks, saved
 from rnar.report.trials import Outcome
 
 MARKERS, DASHES = "osD^vPX", ("-", "--", ":", "-.")
 LARGEST_SEEN = 16  # in training, by the standard protocol
 FEW = 20  # steps that have a marker each
 COLUMNS, WIDTH, HEIGHT, LIMITS = 3, 4.6, 3.4, (-3, 103)
-
-Panel = Callable[[Axes], None]
 
 
 class Line(NamedTuple):
@@ -67,84 +66,74 @@ def figure(outcomes: Sequence[Outcome], format: str) -> bytes:
     """A panel for each task; with hints, one more for each run and task, of the largest size."""
     found = lines(outcomes)
     largest = [line.at(line.sizes[-1]) for some in found.values() for line in some]
-    panels = [scores_against_size(some) for some in found.values()]
-    return _drawn(panels + [hints_along_steps(line) for line in largest if line.outcomes[0].evaluation.hints], format)
+    with_hints = [line for line in largest if line.outcomes[0].evaluation.hints]
+    return _drawn(list(found.values()), with_hints, format)
 
 
 def sizes(outcomes: Sequence[Outcome], format: str) -> bytes:
     """Score against size, a panel for each task."""
-    return _drawn([scores_against_size(some) for some in lines(outcomes, together=True).values()], format)
+    return _drawn(list(lines(outcomes, together=True).values()), [], format)
 
 
 def hints(outcomes: Sequence[Outcome], format: str) -> bytes:
     """How well each hint is predicted along the steps, a panel for each task, model and size."""
     every = (line for some in lines(outcomes, together=True).values() for line in some)
-    return _drawn([hints_along_steps(line.at(n)) for line in every for n in line.sizes], format)
+    return _drawn([], [line.at(n) for line in every for n in line.sizes], format)
 
 
-def _drawn(panels: Sequence[Panel], format: str) -> bytes:
-    """All panels on a page."""
-    page, grid = canvas(len(panels), COLUMNS, WIDTH, HEIGHT)
-    for axes, draw in zip(grid, panels, strict=True):
-        draw(axes)
+@rc_context(looks(9))
+def _drawn(tasks: list[list[Line]], hints: list[Line], format: str) -> bytes:
+    """A panel for the scores of each task, then one for the hints of each of these lines."""
+    page, grid = canvas(len(tasks) + len(hints), COLUMNS, WIDTH, HEIGHT)
+    for axes, some in zip(grid, tasks, strict=False):
+        draw_scores(axes, some)
+    for axes, line in zip(grid[len(tasks) :], hints, strict=True):
+        draw_hints(axes, line)
     return saved(page, format)
 
 
-def scores_against_size(some: list[Line]) -> Panel:
+def draw_scores(axes: Axes, some: list[Line]) -> None:
     """The scores of one task against n."""
-
-    def draw(axes: Axes) -> None:
-        sizes = sorted({n for line in some for n in line.sizes})
-        for k, (line, colour) in enumerate(zip(some, cycle(COLOURS), strict=False)):
-            shift = 1 + 0.03 * (k - (len(some) - 1) / 2)  # so that intervals do not hide each other
-            score, below, above = 100 * np.array([line.at(n).score() for n in line.sizes]).T
-            style: dict[str, Any] = dict(marker=MARKERS[k % len(MARKERS)], linestyle=DASHES[k // len(COLOURS) % 4])
-            n = np.array(line.sizes) * shift
-            bars = [below, above]
-            axes.errorbar(n, score, bars, capsize=3, markersize=5, label=line.label, color=colour, **style)
-            if len(line.seeds) > 1:
-                each = [(outcome.problems.n * shift, 100 * outcome.evaluation.score) for outcome in line.outcomes]
-                axes.plot(*zip(*each, strict=True), ".", color=colour, alpha=0.5, markersize=4)
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(sizes, [str(n) for n in sizes])
-        axes.minorticks_off()
-        outcomes = [outcome for line in some for outcome in line.outcomes]
-        seen = max(max(outcome.run.settings.sizes or [LARGEST_SEEN]) for outcome in outcomes)
-        if sizes[0] <= seen < sizes[-1]:
-            axes.axvspan(sizes[0] / 1.2, seen * 1.1, color="0.93", zorder=0)
-            axes.text(sizes[0] / 1.15, 0, "sizes of training", fontsize=7, color="0.4")
-        axes.set_xlim(sizes[0] / 1.2, sizes[-1] * 1.2)
-        counts = {len(line.seeds) > 1 for line in some}
-        bars = [name for name, are in (("95% interval", False), ("standard error over seeds", True)) if are in counts]
-        y = f"score, with {' or '.join(bars)} (%)"
-        finish(axes, outcomes[0].problems.task, "size of the problems (n)", y, LIMITS, font=9)
-        axes.legend(loc="best", framealpha=0.7, fontsize=7)
-
-    return draw
+    sizes = sorted({n for line in some for n in line.sizes})
+    for k, (line, colour) in enumerate(zip(some, cycle(COLOURS), strict=False)):
+        shift = 1 + 0.03 * (k - (len(some) - 1) / 2)  # so that intervals do not hide each other
+        score, below, above = 100 * np.array([line.at(n).score() for n in line.sizes]).T
+        style: dict[str, Any] = dict(marker=MARKERS[k % len(MARKERS)], linestyle=DASHES[k // len(COLOURS) % 4])
+        n, bars = np.array(line.sizes) * shift, [below, above]
+        axes.errorbar(n, score, bars, capsize=3, markersize=5, label=line.label, color=colour, **style)
+        if len(line.seeds) > 1:
+            each = [(outcome.problems.n * shift, 100 * outcome.evaluation.score) for outcome in line.outcomes]
+            axes.plot(*zip(*each, strict=True), ".", color=colour, alpha=0.5, markersize=4)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, [str(n) for n in sizes])
+    axes.minorticks_off()
+    outcomes = [outcome for line in some for outcome in line.outcomes]
+    seen = max(max(outcome.run.settings.sizes or [LARGEST_SEEN]) for outcome in outcomes)
+    if sizes[0] <= seen < sizes[-1]:
+        axes.axvspan(sizes[0] / 1.2, seen * 1.1, color="0.93", zorder=0)
+        axes.text(sizes[0] / 1.15, 0, "sizes of training", fontsize=7, color="0.4")
+    counts = {len(line.seeds) > 1 for line in some}
+    bars = [name for name, are in (("95% interval", False), ("standard error over seeds", True)) if are in counts]
+    axes.set(title=outcomes[0].problems.task, xlim=(sizes[0] / 1.2, sizes[-1] * 1.2), ylim=LIMITS)
+    axes.set(xlabel="size of the problems (n)", ylabel=f"score, with {' or '.join(bars)} (%)")
+    axes.legend(loc="best", framealpha=0.7, fontsize=7)
 
 
-def hints_along_steps(line: Line) -> Panel:
+def draw_hints(axes: Axes, line: Line) -> None:
     """How well each hint is predicted along the steps, at one size: the mean over seeds, and the band of all seeds.
 
     Hints that are numbers are left out: they have errors and no accuracy.
     """
-
-    def draw(axes: Axes) -> None:
-        first, *_ = line.outcomes
-        names = [name for name, tally in first.evaluation.hints.items() if not tally.measure.is_error]
-        for k, name in enumerate(names):
-            each = 100 * np.array([outcome.evaluation.hints[name].each for outcome in line.outcomes])  # [seeds, T]
-            colour, dash = COLOURS[k % len(COLOURS)], DASHES[k // len(COLOURS) % len(DASHES)]
-            marker = MARKERS[k % len(MARKERS)] if each.shape[1] <= FEW else None
-            steps = np.arange(1, each.shape[1] + 1)
-            looks: dict[str, Any] = dict(color=colour, linestyle=dash, linewidth=1.3, marker=marker, markersize=4)
-            axes.plot(steps, each.mean(0), label=name, **looks)
-            if len(each) > 1:
-                axes.fill_between(steps, each.min(0), each.max(0), color=colour, alpha=0.15, linewidth=0)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        title = f"{first.problems.task}, n={first.problems.n}\n{line.label}"
-        finish(axes, title, "step", "accuracy or F1 of hints (%)", LIMITS, font=9)
-        if names:  # beside the panel, as there are many
-            axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0, frameon=False, fontsize=7)
-
-    return draw
+    first, *_ = line.outcomes
+    names = [name for name, tally in first.evaluation.hints.items() if not tally.measure.is_error]
+    for k, name in enumerate(names):
+        each = 100 * np.array([outcome.evaluation.hints[name].each for outcome in line.outcomes])  # [seeds, T]
+        colour, dash = COLOURS[k % len(COLOURS)], DASHES[k // len(COLOURS) % len(DASHES)]
+        marker = MARKERS[k % len(MARKERS)] if each.shape[1] <= FEW else None
+        style: dict[str, Any] = dict(color=colour, linestyle=dash, linewidth=1.3, marker=marker, markersize=4)
+        draw_band(axes, np.arange(1, each.shape[1] + 1), each, label=name, **style)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set(title=f"{first.problems.task}, n={first.problems.n}\n{line.label}", ylim=LIMITS)
+    axes.set(xlabel="step", ylabel="accuracy or F1 of hints (%)")
+    if names:  # beside the panel, as there are many
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0, frameon=False, fontsize=7)

@@ -23,23 +23,8 @@ def as_json(outcomes: Sequence[Outcome]) -> bytes:
 
 
 def plain(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as plain data."""
-    evaluation, problems = outcome.evaluation, outcome.problems
-    return {
-        **identity(outcome),
-        "problems": {"official": problems.official, "seed": problems.seed},
-        "score": _number(evaluation.score),
-        "interval": [_number(bound) for bound in outcome.interval],
-        "exact": evaluation.exact,
-        "outputs": {name: _number(score) for name, score in evaluation.outputs.items()},
-        "hints": {name: _hint(tally) for name, tally in evaluation.hints.items()},
-        "seconds": round(outcome.seconds, 3),
-    }
-
-
-def identity(outcome: Outcome) -> dict[str, Any]:
-    """Which run was evaluated, and on which problems."""
-    settings, problems = outcome.run.settings, outcome.problems
+    """An outcome as plain data: which run was evaluated on which problems, and how it did."""
+    settings, problems, evaluation = outcome.run.settings, outcome.problems, outcome.evaluation
     return {
         "run": str(outcome.run.path),
         "model": settings.name,
@@ -51,6 +36,13 @@ def identity(outcome: Outcome) -> dict[str, Any]:
         "network": outcome.trial.which,
         "hard_hints": outcome.trial.hard,
         "hints_from": outcome.trial.source,
+        "problems": {"official": problems.official, "seed": problems.seed},
+        "score": _number(evaluation.score),
+        "interval": [_number(bound) for bound in outcome.interval],
+        "exact": evaluation.exact,
+        "outputs": {name: _number(score) for name, score in evaluation.outputs.items()},
+        "hints": {name: _hint(tally) for name, tally in evaluation.hints.items()},
+        "seconds": round(outcome.seconds, 3),
     }
 
 
@@ -66,17 +58,16 @@ def _number(value: float) -> float | None:
 
 def as_csv(outcomes: Sequence[Outcome]) -> bytes:
     """One line for each number."""
-    each = ((outcome, {**identity(outcome), "problems": str(outcome.problems)}) for outcome in outcomes)
-    return as_table(COLUMNS, ({**same, **line} for outcome, same in each for line in _lines(outcome)))
+    each = ({**plain(outcome), "problems": str(outcome.problems)} for outcome in outcomes)
+    return as_table(COLUMNS, (line for found in each for line in _lines(found)))
 
 
-def _lines(outcome: Outcome) -> Iterator[dict[str, Any]]:
-    evaluation, (low, high) = outcome.evaluation, outcome.interval
-    yield {"what": "score", "value": _number(evaluation.score), "low": _number(low), "high": _number(high)}
-    yield {"what": "exact", "value": evaluation.exact}
-    for name, score in evaluation.outputs.items():
-        yield {"what": "output", "name": name, "value": _number(score)}
-    for name, tally in evaluation.hints.items():
-        what = f"hint {tally.measure.name}"
-        for step, score in enumerate(tally.each, start=1):
-            yield {"what": what, "name": name, "step": step, "value": _number(score)}
+def _lines(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    same, (low, high) = {name: found[name] for name in COLUMNS if name in found}, found["interval"]
+    yield {**same, "what": "score", "value": found["score"], "low": low, "high": high}
+    yield {**same, "what": "exact", "value": found["exact"]}
+    for name, score in found["outputs"].items():
+        yield {**same, "what": "output", "name": name, "value": score}
+    for name, hint in found["hints"].items():
+        for step, score in enumerate(hint["steps"], start=1):
+            yield {**same, "what": f"hint {hint['measure']}", "name": name, "step": step, "value": score}

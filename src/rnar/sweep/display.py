@@ -12,7 +12,6 @@ from rich.table import Table
 
 from rnar.common.durations import took
 from rnar.sweep.child import Message, Outcome
-from rnar.sweep.conduct import Failure
 from rnar.sweep.estimate import Cost
 from rnar.sweep.layout import Layout, makespan
 from rnar.sweep.plan import Job
@@ -148,8 +147,3 @@ class Display:
         self._heard = time.monotonic()
         self.console.print(words, soft_wrap=True)
         self.console.file.flush()
-
-
-def failed(failures: Sequence[Failure]) -> list[str]:
-    """A line for each run that failed, with the reason."""
-    return [f"  {job.name}: {words}" for job, words in failures]

@@ -37,21 +37,16 @@ VALIDATED = 8  # samples
 
 
 class Work(NamedTuple):
-    """How much there is to compute."""
+    """How much a run has to compute."""
 
     pairs: float
-    """of nodes, over all steps of all samples"""
+    """of nodes, over all steps of all samples, in training"""
     calls: float
-    """of the network: as many as the longest sample of a batch has steps"""
-
-
-class RunWork(NamedTuple):
-    """How much a whole run has to compute."""
-
-    training: Work
-    validation: Work
-    test: Work
-    """including the comparison of the best networks before it"""
+    """of the network in training: of a batch as many as its longest sample has steps"""
+    validated: float
+    """pairs in validation"""
+    tested: float
+    """pairs in the test, and in the comparison of the best networks before it"""
 
 
 class Cost(NamedTuple):
@@ -85,42 +80,37 @@ class Rates(NamedTuple):
     memory: int
     """bytes of the whole process"""
 
-    def cost(self, work: RunWork, test_memory: int) -> Cost:
-        training = work.training.pairs * self.pair + work.training.calls * self.call
-        training += work.validation.pairs * self.tried_pair
-        return Cost(self.start, training, work.test.pairs * self.tried_pair, self.memory + test_memory)
+    def cost(self, work: Work, test_memory: int) -> Cost:
+        training = work.pairs * self.pair + work.calls * self.call + work.validated * self.tried_pair
+        return Cost(self.start, training, work.tested * self.tried_pair, self.memory + test_memory)
 
 
-def work_of(batch: Batch) -> Work:
+def pairs_and_calls(batch: Batch) -> tuple[float, float]:
     steps = (batch.lengths - 1).clip(min=1)  # the first hint of a sample is given
-    return Work(float(steps.sum()) * batch.nodes**2, float(steps.max()))
+    return float(steps.sum()) * batch.nodes**2, float(steps.max())
 
 
-def run_work(settings: Resolved) -> RunWork:
+def run_work(settings: Resolved) -> Work:
     """How much a run has to compute, found by drawing a few of its samples."""
     task = settings.tasks[0]
-    step = _drawn(settings, settings.sizes, settings.batch)
-    validation = _drawn(settings, (VALIDATION_SIZE,), settings.validation_samples)
-    validation += _drawn(settings, (WIDER_SIZE,), settings.wider_samples)
-    selection = _drawn(settings, (VALIDATION_SIZE,), selection_samples(settings, task))
-    test, steps = size_of(task, "test"), mean_steps(task, "test")
+    pairs, calls = _drawn(settings, settings.sizes, settings.batch) * settings.steps
+    validated, _ = _drawn(settings, (VALIDATION_SIZE,), settings.validation_samples)
+    wider, _ = _drawn(settings, (WIDER_SIZE,), settings.wider_samples)
+    selection, _ = _drawn(settings, (VALIDATION_SIZE,), selection_samples(settings, task))
+    test, steps = size_of(task, "test"), max(1.0, mean_steps(task, "test") - 1)
     nodes = find(task).sample(seeded(0), test.length, 1).nodes
-    samples = min(test.samples, settings.test_samples or test.samples)
-    tested = np.array([samples * max(1.0, steps - 1) * nodes**2, steps])
-    return RunWork(
-        Work(*step * settings.steps),
-        Work(*validation * (1 + settings.steps // settings.validate_every)),
-        Work(*selection * CANDIDATES + tested * TESTED),
-    )
+    tested = min(test.samples, settings.test_samples or test.samples) * steps * nodes**2
+    validations = 1 + settings.steps // settings.validate_every
+    return Work(pairs, calls, (validated + wider) * validations, selection * CANDIDATES + tested * TESTED)
 
 
 def _drawn(settings: Resolved, sizes: tuple[int, ...] | None, samples: int) -> np.ndarray:
-    """The work of a batch of so many samples, on average over these sizes; None means those of training."""
+    """The pairs and calls of a batch of so many samples, in the mean over these sizes; None: those of training."""
     if not samples:
         return np.zeros(2)
     few = replace(settings, sizes=sizes, batch=min(settings.batch, DRAWN))
     with training_data(few, few.tasks[0]) as stream:
-        work = np.mean([work_of(next(stream)) for _ in stream.state["sizes"]], axis=0)
+        work = np.mean([pairs_and_calls(next(stream)) for _ in stream.state["sizes"]], axis=0)
     return work * (samples / few.batch, 1)  # more samples have more pairs, but no more calls
 
 
@@ -137,23 +127,23 @@ def measure(settings: Resolved) -> dict[str, Any]:
         evaluate(learner.workers, samples.part(slice(1)))  # compiles
         before = clock()
         evaluate(learner.workers, samples)
-        tried_pair = (clock() - before) / work_of(samples).pairs
+        tried_pair = (clock() - before) / pairs_and_calls(samples)[0]
         return Rates(imported + first, pair, call, tried_pair, int(peak_memory(learner.workers) * 1e6))._asdict()
 
 
-def _steps(learner: Learner, clock: Callable[[], float]) -> list[tuple[float, Work]]:
-    """Take some steps, each size at least once after the first step: the seconds and the work of each."""
+def _steps(learner: Learner, clock: Callable[[], float]) -> list[tuple[float, tuple[float, float]]]:
+    """Take some steps, each size at least once after the first step: of each the seconds, and its pairs and calls."""
     found, begun = [], time.monotonic()
     with training_data(learner.settings, learner.settings.tasks[0]) as same:
         sizes = len(same.state["sizes"])
         while len(found) <= sizes or (len(found) < 3 * sizes and time.monotonic() - begun < ENOUGH):
             before = clock()
             learner.learn(Stop())
-            found.append((clock() - before, work_of(next(same))))
+            found.append((clock() - before, pairs_and_calls(next(same))))
     return found
 
 
-def fitted(seen: Sequence[tuple[float, Work]]) -> tuple[float, float]:
+def fitted(seen: Sequence[tuple[float, tuple[float, float]]]) -> tuple[float, float]:
     """The seconds for a pair and for a call that explain best what was seen; neither is negative."""
     seconds, works = np.array([seconds for seconds, _ in seen]), np.array([work for _, work in seen])
     weights = 1 / seconds  # so that relative errors count
@@ -169,13 +159,13 @@ def estimated(
     """The costs of all runs that are open, by task and model; `measured` does `measure` in a process somewhere."""
     costs = {job.kind: _known(job) for job in jobs if job.standing == "finished"}
     unknown = {job.kind: job.settings for job in jobs if job.open and job.kind not in costs}
-    works: dict[tuple[str, str], RunWork] = {}
+    works: dict[tuple[str, str], Work] = {}
     for k, (kind, settings) in enumerate(unknown.items()):
         tell(f"looking at the data: {k + 1} of {len(unknown)}")
         works[kind] = run_work(settings)
     for model in dict.fromkeys(model for _, model in unknown):
         tell(f"measuring {model}")
-        kinds = sorted((kind for kind in works if kind[1] == model), key=lambda kind: works[kind].training.pairs)
+        kinds = sorted((kind for kind in works if kind[1] == model), key=lambda kind: works[kind].pairs)
         typical = replace(unknown[kinds[len(kinds) // 2]], seed=0)
         outcome = measured(typical)
         if outcome.kind != "done":

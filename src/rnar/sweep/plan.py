@@ -58,11 +58,9 @@ def plan(parts: Iterable[Part], seeds: Sequence[int], common: dict[str, Any], fo
     pairs = list(dict.fromkeys(pairs))
     if not pairs:
         raise ValueError("no task is left with a model to learn it, so there is nothing to run")
-    for task, model in pairs:
-        training_data(
-            Settings(tasks=(task,), model=model, **common).resolved(), task
-        ).close()  # raises if there is none
     runs = [Settings(tasks=(t,), model=m, seed=seed, **common).resolved() for seed in seeds for t, m in pairs]
+    for run in runs[: len(pairs)]:
+        training_data(run, run.tasks[0]).close()  # raises if there is none
     # where `rnar train` would keep them, but in that folder
     return [standing(replace(run, path=folder / run.path.relative_to("runs"))) for run in runs]
 

@@ -1,4 +1,4 @@
-"""The sweeps behind the tables of the paper (Xu and Veličković, 2024), and a quick one.
+"""The sweeps behind the tables and Figure 1 of the paper (Xu and Veličković, 2024), and a quick one.
 
 All follow the standard protocol and share their runs: what `quick` began, `table2` continues. Only the runs that are
 timed are kept apart.
@@ -22,7 +22,6 @@ class Part(NamedTuple):
 class Preset:
     """What a sweep is if no flag says otherwise."""
 
-    about: str
     main: Part
     besides: tuple[Part, ...] = ()
     """flags can choose from these, but not add to them"""
@@ -39,12 +38,11 @@ def _table(number: int) -> Part:
 
 
 PRESETS = {
-    "table1": Preset("the paper's Table 1: sequential tasks", _table(1)),
-    "table2": Preset("the paper's Table 2: all tasks", _table(2), (Part(",".join(substituted()), SUBSTITUTE),)),
-    "ablation": Preset("the paper's Table 3: without triplets and gate, without positions", _table(3)),
-    "janossy": Preset("the paper's Table 4: random orders", _table(4)),
-    "timing": Preset(
-        "the paper's Figure 1: seconds against steps. Its eight tasks are not named; these are one of each kind",
+    "table1": Preset(_table(1)),
+    "table2": Preset(_table(2), (Part(",".join(substituted()), SUBSTITUTE),)),
+    "ablation": Preset(_table(3)),
+    "janossy": Preset(_table(4)),
+    "timing": Preset(  # Figure 1 has eight tasks that are not named; these are one of each kind
         Part(
             "find_maximum_subarray_kadane,lcs_length,graham_scan,dfs,activity_selector,insertion_sort,quickselect,"
             "naive_string_matcher",
@@ -55,12 +53,7 @@ PRESETS = {
         folder="runs-timing",
         settings=dict(steps=200, test_samples=32),
     ),
-    "quick": Preset(
-        "a look at how it goes, in minutes",
-        Part("bfs,bellman_ford", "triplet-gmpnn,rnar"),
-        seeds="0-1",
-        settings=dict(steps=100),
-    ),
+    "quick": Preset(Part("bfs,bellman_ford", "triplet-gmpnn,rnar"), seeds="0-1", settings=dict(steps=100)),
 }
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -12,52 +11,45 @@ from rich.text import Text
 from rnar.report.page import Cell, Page
 
 SHORT = 8  # letters that need no second line
+FAR = 10_000  # columns, of a terminal in which everything fits
 TONES = {"": "", "better": "green", "worse": "red", "quiet": "dim"}
 
 
-def parts(page: Page, width: int) -> Iterator[RenderableType]:
+def parts(page: Page, console: Console) -> Iterator[RenderableType]:
     """The table, in several pieces if it is too wide, and what stands below it."""
     yield Text(page.title, "bold")
     everything = list(range(len(page.head)))
     for tall, padding in ((False, 1), (True, 1), (True, 0)):
-        if _width(page, everything, tall, padding) <= width:
-            yield _table(page, everything, tall, padding)
+        table = _table(page, everything, tall, padding)
+        if _fits(table, console):
+            yield table
             break
     else:
-        for columns in _pieces(page, width):
-            yield _table(page, columns, True, 1)
+        yield from _pieces(page, console)
     yield ""
     for letter, note in page.notes:
         yield Text(f"{letter}  {note}", "dim")
     yield Text(" ".join(page.about), "dim")
 
 
-def _width(page: Page, columns: list[int], tall: bool, padding: int) -> int:
-    """Of a table of these columns. `tall`: what follows ± has a line of its own."""
-    tails = page.tails()
-    heads = [max(map(cell_len, page.head[k].split("\n"))) for k in columns]
-    cells = [max(_cell_width(row[k], tails[k], tall) for row in page.rows) for k in columns]
-    return sum(map(max, heads, cells)) + (1 + padding) * len(columns)
+def _fits(table: Table, console: Console) -> bool:
+    return table.__rich_measure__(console, console.options.update(max_width=FAR)).maximum <= console.width
 
 
-def _cell_width(cell: Cell, room: tuple[str, str], tall: bool) -> int:
-    return max(map(cell_len, text(cell, tall).plain.split("\n"))) + (0 if tall else missing(cell, room))
-
-
-def _pieces(page: Page, width: int) -> Iterator[list[int]]:
-    """Columns that fit, each time with the words on the left."""
+def _pieces(page: Page, console: Console) -> Iterator[Table]:
+    """Tables of columns that fit, each time with the words on the left."""
     words = list(range(page.left))
-    piece, place = list(words), page.left
-    for span in page.spans or [1] * (len(page.head) - page.left):
-        more = list(range(place, place + span))
-        if len(piece) > len(words) and _width(page, piece + more, True, 1) > width:
-            yield piece
-            piece = list(words)
-        piece, place = piece + more, place + span
-    yield piece
+    piece = words
+    for more in page.groups():
+        if piece != words and not _fits(_table(page, piece + more, True, 1), console):
+            yield _table(page, piece, True, 1)
+            piece = words
+        piece = piece + more
+    yield _table(page, piece, True, 1)
 
 
 def _table(page: Page, columns: list[int], tall: bool, padding: int) -> Table:
+    """Of these columns. `tall`: what follows ± has a line of its own."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, padding, 0, 0), header_style="bold", show_edge=False)
     for k in columns:
         table.add_column(page.head[k], justify="left" if k < page.left else "right", overflow="fold")

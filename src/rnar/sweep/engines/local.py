@@ -10,32 +10,33 @@ import torch
 from rnar.engine.memory import all_memory
 from rnar.engine.workers import available_cores
 from rnar.sweep.child import Child, Outcome
-from rnar.sweep.conduct import Event
+from rnar.sweep.conduct import Engine, Event
 from rnar.sweep.job import request
-from rnar.sweep.layout import Layout, There
+from rnar.sweep.layout import There
 from rnar.sweep.plan import Job
 from rnar.training import Resolved
 
 MOMENT = 0.5  # seconds
 
 
-class Local:
+class Local(Engine):
     """Starts a process for each job, and a thread that listens to it."""
 
-    def __init__(self, layout: Layout):
-        self._layout = layout
+    def __init__(self) -> None:
         self._children: dict[int, Child] = {}
         """by slot; a slot decides which GPU a run uses"""
         self._events: queue.Queue[Event] = queue.Queue()
 
-    @staticmethod
-    def there() -> There:
+    def there(self) -> There:
         gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
         return There(available_cores(), gpus, all_memory())
 
+    def measured(self, settings: Resolved) -> Outcome:
+        return Child(request("measure", settings), threads=1).follow()
+
     def start(self, job: Job) -> None:
         slot = next(k for k in range(len(self._children) + 1) if k not in self._children)
-        gpu = {"CUDA_VISIBLE_DEVICES": _gpu(slot, self._layout.gpus)} if self._layout.gpus else {}
+        gpu = {"CUDA_VISIBLE_DEVICES": _gpu(slot, self.layout.gpus)} if self.layout.gpus else {}
         self._children[slot] = Child(request("train", job.settings), job.settings.threads or 1, gpu)
         threading.Thread(target=self._listen, args=(job, slot), daemon=True).start()
 
@@ -62,11 +63,6 @@ class Local:
         finally:
             for child in children:
                 child.kill()
-
-
-def measured(settings: Resolved) -> Outcome:
-    """The rates of a model (see estimate.py), measured in a process of its own so that its memory can be told."""
-    return Child(request("measure", settings), threads=1).follow()
 
 
 def _gpu(slot: int, share: float) -> str:

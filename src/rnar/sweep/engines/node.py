@@ -50,7 +50,7 @@ def run_on_node(number: int, request: Message, threads: int, kept: Kept, mailbox
 
     The mailbox is a queue of Ray's. It gets the number, each message and, whenever the run was saved, its files.
     """
-    if kept.marker is not None and not sees(kept.marker):
+    if kept.marker is not None and not os.path.exists(kept.marker):
         raise FileNotFoundError(f"{socket.gethostname()} does not see {kept.path}; --storage ray sends the files")
     with tempfile.TemporaryDirectory(prefix="rnar-", ignore_cleanup_errors=True) as own:
         folder = Path(own if kept.marker is None else kept.path)
@@ -77,8 +77,3 @@ def measure_on_node(request: Message) -> Outcome:
 def _path() -> dict[str, str]:
     """Lets the process find the modules that Ray has brought to this node."""
     return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-
-
-def sees(marker: str) -> bool:
-    """Is that file there on this node?"""
-    return Path(marker).exists()

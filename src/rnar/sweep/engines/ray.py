@@ -17,20 +17,18 @@ import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rnar.common.lock import locked
 from rnar.sweep.child import Outcome
-from rnar.sweep.conduct import Event
-from rnar.sweep.engines.node import Files, Kept, measure_on_node, read_files, run_on_node, sees, write_files
+from rnar.sweep.conduct import Engine, Event, Storage
+from rnar.sweep.engines.node import Files, Kept, measure_on_node, read_files, run_on_node, write_files
 from rnar.sweep.job import request
 from rnar.sweep.layout import Layout, There
 from rnar.sweep.plan import Job
 from rnar.training import Resolved
 from rnar.training.folder import LOCK
 from rnar.training.run import BEST, CONFIG, METRICS, RESULT, STATE
-
-Storage = Literal["auto", "shared", "ray"]
 
 FILES = (RESULT, BEST, STATE, METRICS, CONFIG)
 """of a run. If they are read in this order while the run writes them, the state is never ahead of the metrics."""
@@ -43,7 +41,7 @@ SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # an empty frame of the kind that
 NONE_THERE = "; `ray start --head` starts one and tells its address"
 
 
-class Ray:
+class Ray(Engine):
     """A cluster that this process has joined."""
 
     def __init__(self, address: str | None, names: list[str]):
@@ -71,7 +69,6 @@ class Ray:
         """those that run, by number, each with what holds the lock of its folder"""
         self._answers: dict[Any, int] = {}
         self._marker: Path | None = None
-        self._layout = Layout(1, 1, 0, None)
 
     def _at(self, node: str) -> dict[str, Any]:
         """The options of a task or an actor that computes next to nothing on that node."""
@@ -85,7 +82,6 @@ class Ray:
         return There(max(1, sum(cores)), sum(node.get("GPU", 0) for node in nodes), None, max(1, *cores))
 
     def measured(self, settings: Resolved) -> Outcome:
-        """The rates of a model (see estimate.py), measured on a node."""
         gpus = float(settings.device != "cpu" and self.there().gpus > 0)
         measure = self.ray.remote(measure_on_node).options(num_cpus=1, num_gpus=gpus)
         try:
@@ -94,8 +90,8 @@ class Ray:
             return Outcome("died", _words(error))
 
     def prepare(self, layout: Layout, folder: Path, storage: Storage) -> None:
-        """Set how the runs share the cluster, and find out whether all nodes see the folder unless `storage` says."""
-        self._layout = layout
+        """And find out whether all nodes see the folder, unless `storage` says."""
+        super().prepare(layout, folder, storage)
         if storage == "ray":
             return
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,7 +102,7 @@ class Ray:
             self._marker = None
 
     def _seen_by_all(self) -> bool:
-        look, nodes = self.ray.remote(sees), [node["NodeID"] for node in self.ray.nodes() if node["Alive"]]
+        look, nodes = self.ray.remote(os.path.exists), [node["NodeID"] for node in self.ray.nodes() if node["Alive"]]
         asked = [look.options(**self._at(node)).remote(str(self._marker)) for node in nodes]
         with suppress(self.ray.exceptions.RayError):
             return all(self.ray.get(asked, timeout=ANSWER))
@@ -118,9 +114,9 @@ class Ray:
             path.mkdir(parents=True, exist_ok=True)
             lock.enter_context(locked(path / LOCK))
             files = read_files(path, FILES)
-        options = {"num_cpus": self._layout.threads, "num_gpus": self._layout.gpus, "max_retries": 0}
-        if self._layout.memory:
-            options["memory"] = self._layout.memory
+        options = {"num_cpus": self.layout.threads, "num_gpus": self.layout.gpus, "max_retries": 0}
+        if self.layout.memory:
+            options["memory"] = self.layout.memory
         kept = Kept(str(path.resolve()), self._marker and str(self._marker), STATE, files)
         number = next(self._numbers)
         arguments = (number, request("train", job.settings), job.settings.threads or 1, kept, self._mailbox)
