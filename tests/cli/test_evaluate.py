@@ -60,17 +60,26 @@ def test_the_official_score_is_the_one_that_training_reported(run, runs, tmp_pat
     assert (found["score"], tuple(found["interval"]), found["exact"]) == (test.score, test.interval, test.exact)
     assert found["problems"] == {"official": True, "seed": 3} and (found["n"], found["samples"]) == (64, 32)
     low, high = test.interval
-    shown = ["0", "64", "32", f"{100 * test.score:.2f}", f"{100 * low:.2f}", "to", f"{100 * high:.2f}"]
-    assert lines_of(out, "rnar") == [["rnar", *shown, f"{100 * test.exact:.2f}"]]
+    shown = [
+        "0",
+        str(reported.best_step),
+        "64",
+        "32",
+        f"{100 * test.score:.2f}",
+        f"{100 * low:.2f}",
+        "to",
+        f"{100 * high:.2f}",
+    ]
+    assert lines_of(out, "rnar,") == [["rnar,", "step", str(reported.best_step), *shown, f"{100 * test.exact:.2f}"]]
 
 
 def test_all_runs_below_a_folder_come_in_one_table_each_once(run, runs):
     code, out, err = run(runs, runs / "both", "--n", 6, "--samples", 5)
     assert code == 0 and "segments_intersect always has 4 nodes" in err
     assert out.count("95% interval") == 1 and max(map(len, out.splitlines())) <= 80
-    assert [line[:4] for line in lines_of(out, "rnar")] == [["rnar", "0", "6", "5"]]
-    sizes = [line[:4] for line in lines_of(out, "mpnn")]
-    assert sorted(sizes) == [["mpnn", "0", "4", "5"], ["mpnn", "0", "6", "5"], ["mpnn", "3", "6", "5"]]
+    assert [line[3:6] for line in lines_of(out, "rnar,")] == [["0", "6", "5"]]
+    sizes = [line[3:6] for line in lines_of(out, "mpnn,")]
+    assert sorted(sizes) == [["0", "4", "5"], ["0", "6", "5"], ["3", "6", "5"]]
     assert [line.split()[0] for line in out.splitlines() if line.strip() in rnar.clrs.ALGORITHMS] == [
         "bfs",
         "segments_intersect",
@@ -188,7 +197,8 @@ def test_sizes_samples_and_threads_that_make_no_sense_are_refused(run, runs):
     refused(run(one, "--samples", 0), "1 to 1,000,000 samples")
     refused(run(one, "--n", 16000, "--samples", 1), "n=16000 is too large", "GB")
     refused(run(one, "--n", "many"), "--n", "many")
-    refused(run(one, "--threads", 0), "--threads 0")
+    refused(run(one, "--threads", 0), "threads must be 1 to 256, not 0")
+    refused(run(one, "--threads", 100_000), "threads must be 1 to 256, not 100000")
     refused(run(one, "--device", "abacus"), "--device", "abacus")
     refused(run(runs / "both", "--n", 8, 1), "find_maximum_subarray_kadane", "n=1")
 
@@ -247,9 +257,28 @@ def test_ctrl_c_ends_it_at_once_and_leaves_no_file(runs, tmp_path):
 
 def test_runs_are_found_once_however_they_are_named(runs, monkeypatch):
     monkeypatch.chdir(runs)
-    found = runs_in([Path("bfs"), runs / "bfs" / "mpnn", Path("both")])
+    found = runs_in([Path("bfs"), runs / "bfs" / "mpnn", Path("both")], pytest.fail, pytest.fail)
     assert [run.path.resolve().relative_to(runs.resolve()) for run in found] == [
         Path("bfs/mpnn"),
         Path("bfs/rnar"),
         Path("both"),
     ]
+
+
+def test_a_run_that_cannot_be_tried_does_not_hide_the_others(run, runs, tmp_path):
+    """One whose model is not known here, one whose files are damaged, one whose weights do not fit."""
+    shutil.copytree(runs / "bfs" / "rnar", tmp_path / "good")
+    for name in ("unknown", "damaged", "unfit"):
+        shutil.copytree(runs / "bfs" / "rnar", tmp_path / name)
+    config = json.loads((tmp_path / "unknown" / "config.json").read_text())
+    config["settings"]["model"] = "mine"
+    (tmp_path / "unknown" / "config.json").write_text(json.dumps(config))
+    (tmp_path / "damaged" / "config.json").write_text("{")
+    config["settings"] |= {"model": "rnar", "size": 9}
+    (tmp_path / "unfit" / "config.json").write_text(json.dumps(config))
+    code, out, err = run(tmp_path, "--n", 5, "--samples", 2)
+    assert code == 1 and len(lines_of(out, "rnar,")) == 1
+    said = err.splitlines()
+    assert [line.startswith(f"rnar: {tmp_path / name} is left out: ") for line, name in zip(
+        said, ("damaged", "unknown", "unfit"), strict=True)] == [True] * 3  # fmt: skip
+    assert "there is no model 'mine' here" in err and "is not JSON" in err and "does not fit the run's network" in err

@@ -47,7 +47,13 @@ def made_up(
     ]
     (path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     if score is not None:
-        test = dict(score=score, interval=[score - 0.01, score + 0.01], outputs={"x": score}, exact=0.1, samples=32)
+        test = dict(
+            score=score,
+            interval=[max(0.0, score - 0.01), min(1.0, score + 0.01)],
+            outputs={"x": score},
+            exact=0.1,
+            samples=32,
+        )
         result = dict(score=score, tests={task: test}, validation=scores[best], best_step=marks[best], steps=last)
         cost = dict(parameters=1234, seconds=pace * last, test_seconds=1.0, memory_mb=2500.0)
         write(path / "result.json", result | cost)

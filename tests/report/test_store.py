@@ -7,6 +7,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from helpers.reporting import made_up, silent, write
 from rnar.report.folders import gather
 
@@ -89,3 +91,66 @@ def test_a_run_that_was_taken_further_keeps_its_first_result_until_it_has_a_new_
         (True, 500, 500, 0.4),
         (False, 500, 1000, None),
     ]
+
+
+def changed(results: Path, change) -> None:
+    """Change the rows of a CSV."""
+    rows = change(exported(results))
+    with open(results / "runs.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("test_n64", "7", "test_n64 is '7': expected float <= 1.0"),
+        ("test_n64", "nan", "test_n64 is 'nan': expected float"),
+        ("test_high", "inf", "test_high is 'inf': expected float <= 1.0"),
+        ("validation", "-0.1", "validation is '-0.1': expected float >= 0.0"),
+        ("task", "", "task is '': expected str of length >= 1"),
+        ("seed", "one", "seed is 'one': expected int"),
+        ("steps", "-5", "steps is '-5': expected int >= 0"),
+        ("finished", "maybe", "finished is 'maybe', neither yes nor no"),
+        ("settings", "batch", "settings have 'batch', which is not name=value"),
+    ],
+)
+def test_a_row_that_makes_no_sense_is_told_with_its_place_and_left_out(run, runs, tmp_path, column, value, said):
+    run(runs, "--export", tmp_path / "results")
+    changed(tmp_path / "results", lambda rows: [rows[0], rows[1] | {column: value}, *rows[2:]])
+    code, out, err = run(tmp_path / "results")
+    assert code == 0 and err.startswith(f"rnar: row 2 of {tmp_path / 'results' / 'runs.csv'} is left out: {said}")
+
+
+def test_two_rows_of_one_run_that_disagree_are_both_left_out_with_their_places(run, runs, tmp_path):
+    run(runs, "--export", tmp_path / "results")
+    changed(tmp_path / "results", lambda rows: [*rows, rows[0] | {"test_n64": "0.99"}])
+    path = tmp_path / "results" / "runs.csv"
+    code, out, err = run(tmp_path / "results")
+    assert code == 0 and err.startswith(f"rnar: row 1 of {path} and row 7 of {path} are the same run (heapsort, ")
+    assert err.endswith("and disagree; both are left out") and "99.00" not in out
+    code, out, err = run(path, runs)
+    assert "disagree; both are left out" in err
+
+
+def test_names_and_notes_of_others_are_harmless_wherever_they_are_shown(run, runs, tmp_path):
+    evil = "=HYPERLINK(1)\x1b[31m\n| [x](y) <script> \\end{tabular} %\u202e"
+    run(runs, "--export", tmp_path / "results")
+    changed(tmp_path / "results", lambda rows: [rows[0] | {"note": evil, "model": evil}, *rows[1:]])
+    for format in ("terminal", "markdown", "latex", "csv", "html"):
+        code, out, err = run(tmp_path / "results", "--format", format)
+        assert (code, err) == (0, "") and not {"\x1b", "\u202e"} & set(out)
+        assert "\\x1b" in out.replace("\\textbackslash{}", "\\").replace("\\\\", "\\")
+        if format == "csv":
+            assert "'=HYPERLINK(1)" in out and "\n=" not in out and ",=" not in out
+        if format == "html":
+            assert "<script>" not in out
+        if format == "latex":
+            assert "\\end{tabular} %" not in out
+        if format == "markdown":
+            assert "<script>" not in out and "[x](y)" not in out and "\n|  [x" not in out
+    run(tmp_path / "results", "--export", tmp_path / "again")
+    assert exported(tmp_path / "again")[0]["model"].startswith("'=HYPERLINK") or any(
+        row["model"].startswith("'=HYPERLINK") for row in exported(tmp_path / "again")
+    )

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import torch
 import tyro
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -17,7 +17,7 @@ from rnar.benchmark.measure import Setting, measure
 from rnar.benchmark.reference import counterpart, reference
 from rnar.benchmark.report import Report, Series, ratio
 from rnar.cli.flags import flag
-from rnar.cli.output import bar, write
+from rnar.cli.output import bar, screen, write
 from rnar.clrs import find as find_task
 from rnar.common.files import free
 from rnar.models import find as find_model
@@ -73,7 +73,7 @@ def bench(
         rounds,
     )
     torch.set_num_threads(1)  # as in training, between batches; within them each worker has one of its own
-    console = Console(highlight=False)
+    console = screen()
     with bar(console) as progress, ExitStack() as stack:
         work = progress.add_task("starting", total=None)
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Annotated, get_args
 
 import tyro
-from rich.console import Console
 from rich.text import Text
 
 from rnar.cli.flags import flag
-from rnar.cli.output import bar
+from rnar.cli.output import bar, screen
 from rnar.clrs import Split
 from rnar.clrs.choosing import matching
 from rnar.clrs.splits import differences, is_official, size_of
@@ -31,7 +30,7 @@ def check(
     chosen = [algorithm.name for algorithm in matching(pattern)]
     tasks = [task for task in chosen if is_official(task)]
     splits: tuple[Split, ...] = (split,) if split else get_args(Split)
-    console, different = Console(highlight=False), 0
+    console, different = screen(), 0
     with bar(console) as progress:
         work = progress.add_task("", total=sum(size_of(task, s).samples for task in tasks for s in splits))
         for task in tasks:

@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from rich.console import Console
 
 import rnar.clrs
 from rnar.cli.distribution import Distribution
 from rnar.cli.flags import flag
-from rnar.cli.output import bar
+from rnar.cli.output import bar, screen
 from rnar.clrs import Batch, Split, find, official
 from rnar.clrs.npz import Layout, arrays_of, write
 from rnar.common.files import appearing, free
@@ -50,7 +49,7 @@ def export(
     target = free(out, replace=force)
     batch = chosen(task, split, distribution.given(n=n, samples=samples, seed=seed))
     arrays = arrays_of(batch, layout)
-    with bar(Console()) as progress, appearing(target) as file:
+    with bar(screen()) as progress, appearing(target) as file:
         work = progress.add_task(f"writing {out.name}", total=sum(array.bytes for array in arrays))
         write(file, arrays, lambda size: progress.advance(work, size))
     about = f"{batch.size} samples of {task}, {batch.nodes} nodes, up to {batch.lengths.max()} steps"

@@ -4,11 +4,12 @@ from typing import Annotated
 
 import tyro
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from rnar.cli.output import screen
 from rnar.clrs import Algorithm, Feature
 from rnar.clrs.choosing import matching
 from rnar.clrs.splits import mean_steps
@@ -26,7 +27,7 @@ def list_tasks(pattern: Annotated[str, tyro.conf.arg(metavar="PATTERN")] = "*", 
     Args:
         pattern: Which tasks, with wildcards: 'mst*'. One of your own is my_tasks:mine, all of a module 'my_tasks:*'.
     """
-    console = Console(highlight=False)
+    console = screen()
     console.print((wide if console.width >= WIDE else narrow)(matching(pattern)))
     console.print(Text(CAPTION, "dim"))
 

@@ -5,11 +5,11 @@ import json
 from typing import Annotated, Any
 
 import tyro
-from rich.console import Console
 
 import rnar.clrs
 from rnar.cli.distribution import Distribution
 from rnar.cli.flags import flag
+from rnar.cli.output import screen
 from rnar.cli.show.page import Page
 from rnar.clrs import Sample, find
 
@@ -49,7 +49,7 @@ def show(
         raise ValueError(f"--{next(iter(given))} is about random problems and means nothing with --input")
     else:
         run, origin = rnar.clrs.trace(task, *arguments(task, input)), "your own input"
-    Page(run, Console(highlight=False)).print(steps, origin)
+    Page(run, screen()).print(steps, origin)
 
 
 def drawn(task: str, n: int | None = None, seed: int = 1, sample: int = 0, **options: Any) -> tuple[Sample, str]:

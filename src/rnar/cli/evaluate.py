@@ -12,8 +12,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from rnar.cli.flags import flag
-from rnar.cli.output import bar, image_format, tell, write
+from rnar.cli.output import bar, image_format, screen, tell, write
 from rnar.clrs import find
+from rnar.common.blame import place_of
 from rnar.common.files import free
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import ProblemSet, problem_sets
@@ -42,12 +43,13 @@ def evaluate(
     force: bool = False,
     device: Device = "cpu",
     threads: Annotated[int | None, flag("INT", "one for each core")] = None,
-) -> None:
+) -> int:
     """Score the best networks of runs: the micro-F1 of the benchmark with a 95% interval, and exact matches.
 
     By default on the official test set (n=64), or its first samples. Other sizes, more samples, and all samples of a
     task of your own are drawn likewise.
     Intervals are of a bootstrap over samples: they tell how much the choice of samples matters, and nothing of seeds.
+    A run that cannot be tried is told and left out, and the exit code is 1 then.
 
     Args:
         runs: Folders of runs, or folders above them.
@@ -64,21 +66,36 @@ def evaluate(
         device: What computes: auto takes a GPU if there is one.
         threads: How many threads compute on a CPU.
     """
-    console = Console(highlight=False)
+    console = screen()
     if not runs:
         raise ValueError("which runs? name the folder of one, or one above several, as in rnar evaluate runs")
     check_threads(threads)
     place, trial = chosen_device(device), Trial(network, True if hard_hints else None, hints_from)
     files = writers(csv, json, figure, force)
-    found = runs_in(runs, skipped=tell)
-    sets = {run.path: sets_of(run, n, samples) for run in found}
-    note_of_one_size(sets.values(), n)
-    outcomes = tried([(run, sets[run.path]) for run in found], console, hints, place, threads, trial)
+    refused = Refused()
+    found = runs_in(runs, tell, refused)
+    work = [(run, sets_of(run, n, samples)) for run in found]
+    note_of_one_size((sets for _, sets in work), n)
+    outcomes = tried(work, console, hints, place, threads, refused, trial)
     for target, make in files.items():  # before anything is printed: who reads that may go away
         write(target, make(outcomes))
     console.print(table(outcomes))
     for outcome in outcomes if hints else ():
         console.print(hint_table(outcome))
+    return refused.code
+
+
+class Refused(list[str]):
+    """Why some runs were left out; each is told at once."""
+
+    def __call__(self, reason: str) -> None:
+        self.append(reason)
+        tell(reason)
+
+    @property
+    def code(self) -> int:
+        """The exit code of a command that went on without them."""
+        return 1 if self else 0
 
 
 def tried(
@@ -87,16 +104,22 @@ def tried(
     hints: bool,
     device: torch.device,
     threads: int | None,
+    refuse: Callable[[str], None],
     trial: Trial = Trial(),  # noqa: B008 (it cannot change)
 ) -> list[Outcome]:
-    """Evaluate runs, each on its own sets of problems, below a bar."""
+    """Evaluate runs, each on its own sets of problems, below a bar. What is wrong with one does not hide the others."""
     outcomes: list[Outcome] = []
     with bar(console) as progress:
         work = progress.add_task("", total=sum(len(sets) for _, sets in runs))
         for run, sets in runs:
             progress.update(work, description=name_of(run))
             advance = lambda share: progress.advance(work, share)  # noqa: E731
-            outcomes += evaluated(run, sets, hints, device, threads, advance, trial)
+            try:
+                outcomes += evaluated(run, sets, hints, device, threads, advance, trial)
+            except Exception as error:
+                if len(runs) == 1 or not (isinstance(error, (ValueError, OSError)) or place_of(error)):
+                    raise
+                refuse(f"{run.path} is left out: {error}")
     return outcomes
 
 
@@ -144,7 +167,7 @@ def table(outcomes: Sequence[Outcome]) -> Table:
 def add_rows(page: Table, outcome: Outcome) -> None:
     settings, problems, evaluation = outcome.run.settings, outcome.problems, outcome.evaluation
     interval = " to ".join(map(percent, outcome.interval))
-    known = [f"  {settings.name}", str(settings.seed), str(problems.n), str(problems.samples)]
+    known = [f"  {settings.name}, step {outcome.step}", str(settings.seed), str(problems.n), str(problems.samples)]
     page.add_row(*known, Text(percent(evaluation.score), "bold"), interval, percent(evaluation.exact))
     for name, score in evaluation.outputs.items() if len(evaluation.outputs) > 1 else ():
         page.add_row(Text(f"    {name}", "dim"), "", "", "", Text(percent(score), "dim"))

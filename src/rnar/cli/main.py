@@ -17,6 +17,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from typing import Any, NamedTuple
 
 from rnar.common.blame import place_of
+from rnar.common.escaping import printable
 from rnar.common.names import nearest
 
 
@@ -154,7 +155,7 @@ def _first_words(box: str) -> str:
 
 
 def _complain(message: str, code: int = 2) -> int:
-    print("rnar: " + " ".join(message.splitlines()), file=sys.stderr)
+    print("rnar: " + printable(message), file=sys.stderr)
     return code
 
 

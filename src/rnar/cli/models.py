@@ -6,11 +6,12 @@ from typing import Annotated
 
 import torch
 import tyro
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from rnar.cli.output import screen
 from rnar.models import MODELS, Model, find
 
 TASK = "quickselect"  # parameters are counted for this one
@@ -27,7 +28,7 @@ def models(pattern: Annotated[str, tyro.conf.arg(metavar="PATTERN")] = "*", /) -
         pattern: Which models, with wildcards: 'rnar-*'. All about one, by its name or as my_models:mine.
     """
     torch.set_num_threads(1)  # all that is done here is small
-    console = Console(highlight=False)
+    console = screen()
     for part in table(matching(pattern)) if set("*?[") & set(pattern) else details(find(pattern)):
         console.print(part)
     console.print(Text(CAPTION, "dim"))

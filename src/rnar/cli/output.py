@@ -2,27 +2,34 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
 
+from rnar.common.escaping import printable
 from rnar.common.files import appearing
 
 IMAGES = ("png", "svg", "pdf")
 
 
+def screen(**how: Any) -> Console:
+    """Where commands print: what stands in brackets is text, and no style."""
+    return Console(highlight=False, markup=False, **how)
+
+
 def tell(message: str) -> None:
     """A message in one line on stderr."""
-    print("rnar: " + " ".join(message.splitlines()), file=sys.stderr)
+    print("rnar: " + printable(message), file=sys.stderr)
 
 
 def bar(console: Console) -> Progress:
     """Below what is printed to the console meanwhile; on stderr if that goes elsewhere. It vanishes at the end."""
-    terminal = console if console.is_terminal else Console(stderr=True)
+    place = console if console.is_terminal else screen(stderr=True)
     return Progress(
-        console=terminal,
+        console=place,
         transient=True,
-        disable=not terminal.is_terminal,
+        disable=not place.is_terminal,
         redirect_stdout=console.is_terminal,
         redirect_stderr=bool(sys.stderr and sys.stderr.isatty()),
     )

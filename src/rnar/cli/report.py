@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import tyro
 from rich.console import Console
 
+from rnar.cli.evaluate import Refused, tried
 from rnar.cli.flags import flag
-from rnar.cli.output import IMAGES, image_format, tell, write
+from rnar.cli.output import IMAGES, image_format, screen, tell, write
 from rnar.clrs.choosing import matching
 from rnar.common.files import free
 from rnar.engine.workers import check_threads
@@ -51,7 +52,7 @@ def report(
     device: Device = "cpu",
     threads: Annotated[int | None, flag("INT", "one for each core")] = None,
     force: tyro.conf.FlagCreatePairsOff[bool] = False,
-) -> None:
+) -> int:
     """Runs in tables and figures, beside the numbers of the paper: mean and standard error over seeds.
 
     Args:
@@ -80,7 +81,7 @@ def report(
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
     rows = _chosen(gather(runs or (RUNS,), tell), tasks, least_steps)
-    groups, console = grouped(rows), Console(highlight=False)
+    groups, console = grouped(rows), screen()
     if export is not None:
         console.print(export_rows(rows, export), soft_wrap=True)
     if readme is not None:
@@ -89,25 +90,25 @@ def report(
     if figure is None:
         if table is not None or (export is None and readme is None) or target is not None:
             _show(listing(groups) if table is None else paper_table(table, groups), format, target, console)
-        return
+        return 0
     assert target is not None
-    image = image_format("--out", target)
+    image, refused = image_format("--out", target), Refused()
     if figure in ("timing", "curves"):
         from rnar.report import figures
 
         drawn = figures.curves(groups, image) if figure == "curves" else figures.timing(groups, bench, image)
     else:
-        from rnar.cli.evaluate import tried
         from rnar.report import trial_figures
         from rnar.report.trials import with_networks
 
         usual, draw = {"sizes": (SIZES, trial_figures.sizes), "hints": (OFFICIAL, trial_figures.hints)}[figure]
         work = [
             (run, [problems for task in tasks for problems in problem_sets(task, n or usual, samples)])
-            for run, tasks in with_networks(rows, tell)
+            for run, tasks in with_networks(rows, tell, refused)
         ]
-        drawn = draw(tried(work, console, figure == "hints", chosen_device(device), threads), image)
+        drawn = draw(tried(work, console, figure == "hints", chosen_device(device), threads, refused), image)
     write(target, drawn)
+    return refused.code
 
 
 def _check(figure: Figure | None, table: int | None, out: Path | None) -> None:
@@ -159,7 +160,7 @@ def _print(page: Page, console: Console) -> None:
 
 def _plain(page: Page) -> str:
     """As a wide terminal shows it, without colours."""
-    console = Console(highlight=False, width=WIDE, color_system=None, force_terminal=False)
+    console = screen(width=WIDE, color_system=None, force_terminal=False)
     with console.capture() as captured:
         _print(page, console)
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"

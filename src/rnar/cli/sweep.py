@@ -9,7 +9,7 @@ import tyro
 from rich.console import Console
 
 from rnar.cli.flags import flag, flags_of
-from rnar.cli.output import bar
+from rnar.cli.output import bar, screen
 from rnar.sweep import display, presets
 from rnar.sweep.choosing import models_of, seeds_of, tasks_of
 from rnar.sweep.conduct import Engine, Storage, conduct
@@ -84,7 +84,7 @@ def sweep(
         estimate: Measure how long it will take.
         dry_run: Show the plan, and do nothing.
     """
-    console = Console(highlight=False)
+    console = screen()
     chosen = OWN if preset is None else presets.preset(preset)
     if preset is None and tasks is None:
         raise ValueError(

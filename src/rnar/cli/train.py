@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rnar.cli.flags import flag, flags_of
+from rnar.cli.output import screen
 from rnar.clrs.choosing import matching
 from rnar.clrs.splits import is_official
 from rnar.common.durations import took
@@ -34,7 +35,7 @@ def train(
         settings: What is not given is as the model's own paper has it, and then as the standard protocol has it.
         resume: Go on with the run in this folder, as it was begun. No other flag is needed; --steps takes it further.
     """
-    console = Console(highlight=False, quiet=os.environ.get("RANK", "0") != "0")  # of several processes the first talks
+    console = screen(quiet=os.environ.get("RANK", "0") != "0")  # of several processes the first talks
     if resume is not None:
         run = resumed(resume, settings)
     else:

@@ -1,14 +1,14 @@
 """Rows of the run folders that training has left."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from rnar.common.escaping import printable
 from rnar.report.rows import Row, once, settings_text
 from rnar.report.store import FILE, read_rows
 from rnar.training.result import Result
-from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_metrics, read_result
+from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_metrics, read_result, result_of
 
 Tell = Callable[[str], None]
 DIGITS = 6  # of a score
@@ -40,19 +40,17 @@ def readable_rows(folder: Path, tell: Tell) -> list[Row]:
         return list(rows_of(folder))
     except (ValueError, OSError) as error:
         tell(f"{folder} is left out: {error}")
-    except (KeyError, TypeError, AttributeError, IndexError) as error:  # JSON of another form
-        tell(f"{folder} is left out: its files are damaged ({type(error).__name__}: {error})")
     return []
 
 
 def rows_of(folder: Path) -> Iterator[Row]:
     """A row for each task. A run that was trained further after its end also has the rows of that end."""
     config, lines = read_config(folder), read_metrics(folder / METRICS)
-    result = read_result(folder / RESULT)
+    result = result_of(folder)
     if result is None:
-        earlier = {int("".join(re.findall(r"\d", path.stem)) or 0): path for path in folder.glob("result-*.json")}
-        for _, path in sorted(earlier.items()):
-            yield from _rows(folder, config, lines, read_result(path))
+        earlier = [read_result(path) for path in (*folder.glob("result-*.json"), folder / RESULT)]
+        for each in sorted((each for each in earlier if each), key=lambda each: each.steps):
+            yield from _rows(folder, config, lines, each)
     yield from _rows(folder, config, lines, result)
 
 
@@ -71,12 +69,12 @@ def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], res
         if validation is None and result and len(settings["tasks"]) == 1:
             validation = result.validation
         yield Row(
-            task=task,
-            model=settings["model"],
+            task=printable(task),
+            model=printable(settings["model"]),
             seed=settings["seed"],
             finished=result is not None,
             steps=result.steps if result else last.get("step", 0),
-            planned=result.steps if result else settings["steps"],
+            planned=result.steps if result and not result.early else settings["steps"],
             validation=_rounded(validation),
             validation_step=best_step,
             last_validation=_rounded(last.get("validations", {}).get(task)),
@@ -94,6 +92,7 @@ def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], res
             test_last=_rounded(result.last[task].score) if result and result.last else None,
             test_average=_rounded(result.average[task].score) if result and result.average else None,
             path=folder,
+            place=str(folder),
         )
 
 

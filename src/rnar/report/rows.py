@@ -5,15 +5,19 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from rnar.clrs import ALGORITHMS
 from rnar.clrs.splits import size_of
 from rnar.models import MODELS
+from rnar.training.result import Amount, Count, Share
 from rnar.training.settings import IDENTITY, OLDER, PROTOCOL, Settings, as_json
 
 KEY = ("task", "model", "seed", "planned", "settings")  # what makes a run the same run
 APART = ("tasks", "model", "seed", "steps")  # settings that have columns of their own
+Name = Annotated[str, Meta(min_length=1)]
 SIZE = 128  # of a model that is not known here
 
 
@@ -21,49 +25,51 @@ SIZE = 128  # of a model that is not known here
 class Row:
     """One task of one run. Scores are fractions; None is what is not known, or not yet."""
 
-    task: str
-    model: str
-    seed: int
+    task: Name
+    model: Name
+    seed: Count
     finished: bool
-    steps: int
+    steps: Count
     """how many are done"""
-    planned: int
+    planned: Count
     """how many it shall be"""
-    validation: float | None
+    validation: Share | None
     """at n = 16, of the best network: the one that is tested"""
-    validation_step: int | None
+    validation_step: Count | None
     """after how many steps it was best"""
-    last_validation: float | None
-    test_n64: float | None
-    test_samples: int | None
-    test_low: float | None
+    last_validation: Share | None
+    test_n64: Share | None
+    test_samples: Count | None
+    test_low: Share | None
     """the 95% interval, if other samples had been drawn"""
-    test_high: float | None
-    minutes: float | None
+    test_high: Share | None
+    minutes: Amount | None
     """of training, validation included"""
-    memory_mb: float | None
-    parameters: int | None
+    memory_mb: Amount | None
+    parameters: Count | None
     device: str
-    threads: int | None
+    threads: Count | None
     """of all processes together"""
     commit: str
     settings: str
     """all others that decide the result, as name=value"""
-    test_last: float | None = None
+    test_last: Share | None = None
     """of the network after all steps, on the same samples"""
-    test_average: float | None = None
+    test_average: Share | None = None
     """of the average of the weights"""
     note: str = ""
     """by hand; it stays when the row is written anew"""
     path: Path | None = field(default=None, compare=False)
     """the run's folder, if it is not from a CSV"""
+    place: str = field(default="", compare=False)
+    """where it was read"""
 
     @property
     def key(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in KEY)
 
 
-COLUMNS = tuple(each.name for each in fields(Row) if each.name != "path")
+COLUMNS = tuple(each.name for each in fields(Row) if each.compare)
 LATER = ("test_last", "test_average")
 """columns that older files do not have"""
 
@@ -137,13 +143,24 @@ def _word(value: Any) -> str:
 
 
 def once(rows: Iterable[Row], tell: Callable[[str], None]) -> list[Row]:
-    """Each run once: of two that are the same the one that got further, and else the first."""
+    """Each run once: of two that are the same the one that got further, and else the first.
+
+    Two that are finished and disagree are both left out: one of them is wrong.
+    """
     found: dict[tuple[Any, ...], Row] = {}
+    wrong: set[tuple[Any, ...]] = set()
     for row in rows:
-        other = found.get(row.key)
-        if other is None or (row.finished, row.steps) > (other.finished, other.steps):
-            found[row.key] = row
-        if other is not None and other.path and row.path:
-            run = f"{row.task}, {row.model}, seed {row.seed}"
+        other, run = found.setdefault(row.key, row), f"{row.task}, {row.model}, seed {row.seed}"
+        if other.finished and row.finished and _outcome(other) != _outcome(row):
+            tell(f"{other.place} and {row.place} are the same run ({run}) and disagree; both are left out")
+            wrong.add(row.key)
+        elif other is not row and other.path and row.path:
             tell(f"{other.path} and {row.path} are the same run ({run}); it is counted once")
-    return list(found.values())
+        if (row.finished, row.steps) > (other.finished, other.steps):
+            found[row.key] = row
+    return [row for key, row in found.items() if key not in wrong]
+
+
+def _outcome(row: Row) -> tuple[Any, ...]:
+    """What came out, by which two rows of one run must agree; of a run that was repeated the time may differ."""
+    return row.steps, row.validation_step, row.test_n64, row.test_samples

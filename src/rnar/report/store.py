@@ -3,15 +3,19 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+import msgspec
+
+from rnar.common.escaping import as_cell, from_cell, printable
 from rnar.common.files import appearing, free
 from rnar.report.rows import COLUMNS, KEY, LATER, Row, parsed
 
 FILE = "runs.csv"
 YES, NO = "yes", "no"
-TYPES = get_type_hints(Row)
+TYPES = {name: get_type_hints(Row)[name] for name in COLUMNS}
 
 
 def export(rows: Iterable[Row], folder: Path) -> str:
@@ -67,7 +71,7 @@ def as_table(columns: Iterable[str], lines: Iterable[Mapping[str, Any]]) -> byte
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns), restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(lines)
+    writer.writerows({name: as_cell(x) if isinstance(x, str) else x for name, x in line.items()} for line in lines)
     return text.getvalue().encode()
 
 
@@ -76,7 +80,7 @@ def read_rows(path: Path, tell: Callable[[str], None]) -> list[Row]:
     rows = []
     for number, line in enumerate(_read(path), start=1):
         try:
-            row = Row(**{name: _value(name, line.get(name, "")) for name in COLUMNS})
+            row = replace(_row(line), place=f"row {number} of {path}")
             parsed(row.settings)
             rows.append(row)
         except ValueError as error:
@@ -100,16 +104,14 @@ def _read(path: Path) -> list[dict[str, str]]:
     return lines
 
 
-def _value(name: str, text: str) -> Any:
-    """A cell as a value of the column's type."""
-    kind, *or_none = get_args(TYPES[name]) or [TYPES[name]]
-    if text == "" and or_none:
-        return None
-    if kind is bool:
-        if text not in (YES, NO):
-            raise ValueError(f"{name} is {text!r}, neither {YES} nor {NO}")
-        return text == YES
+def _row(line: dict[str, str]) -> Row:
+    """A row out of the cells of one, if each makes sense."""
+    said = {name: printable(from_cell(line.get(name, ""))) for name in COLUMNS}
+    values = {name: None if text == "" and type(None) in get_args(TYPES[name]) else text for name, text in said.items()}
+    if said["finished"] not in (YES, NO):
+        raise ValueError(f"finished is {said['finished']!r}, neither {YES} nor {NO}")
     try:
-        return kind(text)
-    except ValueError:
-        raise ValueError(f"{name} is {text!r}, which is no number") from None
+        return msgspec.convert({**values, "finished": said["finished"] == YES}, Row, strict=False)
+    except msgspec.ValidationError as error:
+        what, _, name = str(error).replace("`", "").partition(" - at $.")
+        raise ValueError(f"{name} is {said.get(name)!r}: {what[0].lower()}{what[1:]}") from None

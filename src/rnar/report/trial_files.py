@@ -11,7 +11,7 @@ from rnar.report.trials import Outcome
 from rnar.training.environment import versions
 
 COLUMNS: tuple[str, ...] = (
-    "run", "model", "seed", "task", "n", "nodes", "samples", "network", "hard_hints",
+    "run", "model", "seed", "task", "n", "nodes", "samples", "network", "trained_steps", "hard_hints",
     "hints_from", "problems", "what", "name", "step", "value", "low", "high"
 )  # fmt: skip
 
@@ -29,6 +29,7 @@ def plain(outcome: Outcome) -> dict[str, Any]:
         "run": str(outcome.run.path),
         "model": settings.name,
         "seed": settings.seed,
+        "trained_steps": outcome.step,
         "task": problems.task,
         "n": problems.n,
         "nodes": outcome.nodes,

@@ -19,6 +19,8 @@ from rnar.report.groups import in_order
 from rnar.report.rows import Row
 from rnar.training.run import BEST, CONFIG, Run, Which
 
+Tell = Callable[[str], None]
+
 
 class Trial(NamedTuple):
     """Which network of a run is tried, and what it is fed as hints."""
@@ -52,41 +54,52 @@ class Outcome(NamedTuple):
     interval: tuple[float, float]
     seconds: float
     trial: Trial
+    step: int
+    """of training, after which the network was so"""
 
 
-def runs_in(paths: Iterable[Path], skipped: Callable[[str], None] = lambda reason: None) -> list[Run]:
-    """The runs at these folders, and below them, each once. Those below that have no network yet are skipped."""
+def runs_in(paths: Iterable[Path], tell: Tell, refuse: Tell) -> list[Run]:
+    """The runs at these folders, and below them, each once. `tell` hears of those below that have no network yet,
+    `refuse` of those that cannot be read."""
     found = {}
     for path in paths:
         if (path / CONFIG).is_file() or not path.is_dir():
             found[path.resolve()] = Run(path)
             continue
-        ready = list(_with_best(sorted(config.parent for config in path.rglob(CONFIG)), skipped))
+        ready = list(_with_best(sorted(config.parent for config in path.rglob(CONFIG)), tell))
         if not ready:
             raise ValueError(f"there is no run with a network in {path} or below; `rnar train` makes one")
-        found.update({folder.resolve(): Run(folder) for folder in ready})
+        found.update({run.path.resolve(): run for run in _readable(ready, refuse)})
     return list(found.values())
 
 
-def with_networks(rows: Iterable[Row], skipped: Callable[[str], None]) -> list[tuple[Run, list[str]]]:
+def _readable(folders: Iterable[Path], refuse: Tell) -> Iterator[Run]:
+    for folder in folders:
+        try:
+            yield Run(folder)
+        except (ValueError, OSError) as error:
+            refuse(f"{folder} is left out: {error}")
+
+
+def with_networks(rows: Iterable[Row], tell: Tell, refuse: Tell) -> list[tuple[Run, list[str]]]:
     """The runs of these rows that have a network, and which of their tasks are in the rows."""
     tasks: dict[Path, dict[str, None]] = {}
     for row in sorted(rows, key=lambda row: in_order(row.task, row.model)):
         if row.path is None:
             raise ValueError("this figure needs the networks of run folders: a CSV has only what came out in the end")
         tasks.setdefault(row.path, {})[row.task] = None
-    ready = [(Run(path), list(tasks[path])) for path in _with_best(tasks, skipped)]
+    ready = [(run, list(tasks[run.path])) for run in _readable(_with_best(tasks, tell), refuse)]
     if not ready:
         raise ValueError("no run here has a network yet")
     return ready
 
 
-def _with_best(folders: Iterable[Path], skipped: Callable[[str], None]) -> Iterator[Path]:
+def _with_best(folders: Iterable[Path], tell: Tell) -> Iterator[Path]:
     for folder in folders:
         if (folder / BEST).is_file():
             yield folder
         else:
-            skipped(f"{folder} is left out: it has no {BEST} yet")
+            tell(f"{folder} is left out: it has no {BEST} yet")
 
 
 def evaluated(
@@ -99,7 +112,7 @@ def evaluated(
     trial: Trial = Trial(),  # noqa: B008 (it cannot change)
 ) -> Iterator[Outcome]:
     """Try a network of a run on sets of its tasks. `progress` is told which share of a set is done."""
-    reasoner = trial.network(run, device)
+    reasoner, step = trial.network(run, device), run.step_of(trial.which)
     workers = Workers(reasoner, threads)
     for problems in sets:
         check_memory(reasoner, problems)
@@ -109,7 +122,7 @@ def evaluated(
             told = lambda share, part=part: progress(part * share)  # noqa: E731
             parts.append(evaluate(workers, batch, hints=hints, progress=told, view=run.model.batch))
         evaluation = reduce(Evaluation.__add__, parts)
-        yield Outcome(run, problems, nodes, evaluation, evaluation.interval(), time.perf_counter() - start, trial)
+        yield Outcome(run, problems, nodes, evaluation, evaluation.interval(), time.perf_counter() - start, trial, step)
 
 
 def check_memory(reasoner: Reasoner, problems: ProblemSet) -> None:

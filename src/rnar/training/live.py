@@ -24,7 +24,7 @@ class Live(Watch):
     """Prints to a console what happens: `rnar.train(settings, rnar.Live())`, in a notebook too."""
 
     def __init__(self, console: Console | None = None):
-        self.console = console or Console(highlight=False)
+        self.console = console or Console(highlight=False, markup=False)
         self.step, self.loss, self.report = 0, math.nan, {}
         self.steps = self.samples = 1
         self.share: float | None = None

@@ -47,10 +47,7 @@ class Run:
     def network(self, device: str | torch.device = "cpu", which: Which = "best") -> Reasoner:
         """A network of this run: the best, by validation or, when the run is finished, the selected one that was
         tested; or the last; or the average of the weights. It is ready to be used: in evaluation mode."""
-        path = self.path / (BEST if which == "best" else STATE)
-        if not path.is_file():
-            raise ValueError(f"{self.path} has no {path.name}: no network of this run has been validated yet")
-        weights, _ = unpack(read(path), path)
+        path, weights, _ = self._saved(which)
         if which != "best":
             weights = below("weights/" if which == "last" else "average/", weights)
             if not weights:
@@ -59,6 +56,16 @@ class Run:
         reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
         load_weights(reasoner, weights, path)
         return reasoner.to(device).eval()
+
+    def step_of(self, which: Which = "best") -> int:
+        """After how many steps of training a network was so."""
+        return int(self._saved(which)[2].get("step", 0))
+
+    def _saved(self, which: Which) -> tuple[Path, dict[str, Tensor], dict[str, Any]]:
+        path = self.path / (BEST if which == "best" else STATE)
+        if not path.is_file():
+            raise ValueError(f"{self.path} has no {path.name}: no network of this run has been validated yet")
+        return path, *unpack(read(path), path)
 
 
 class Environment(TypedDict, total=False):

@@ -3,6 +3,7 @@
 import csv
 import io
 
+from rnar.common.escaping import as_cell
 from rnar.report.page import DASH_SIGN, MINUS, Cell, Page
 
 TIMES = " × "
@@ -13,10 +14,14 @@ def render(page: Page) -> str:
     writer = csv.writer(file, lineterminator="\n")
     names = page.names or [head.replace("\n", " ") for head in page.head]
     spreads = {k for k in range(len(names)) if any(row[k].spread for row in page.rows)}
-    writer.writerow([part for k, name in enumerate(names) for part in _parts(name, f"{name} ±", name, k in spreads)])
+    writer.writerow(
+        [as_cell(part) for k, name in enumerate(names) for part in _parts(name, f"{name} ±", name, k in spreads)]
+    )
     for row in page.rows:
         cells = zip(row, names, strict=True)
-        writer.writerow([part for k, (cell, name) in enumerate(cells) for part in _values(cell, name, k in spreads)])
+        writer.writerow(
+            [as_cell(part) for k, (cell, name) in enumerate(cells) for part in _values(cell, name, k in spreads)]
+        )
     return file.getvalue()
 
 
