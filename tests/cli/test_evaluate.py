@@ -60,16 +60,7 @@ def test_the_official_score_is_the_one_that_training_reported(run, runs, tmp_pat
     assert (found["score"], tuple(found["interval"]), found["exact"]) == (test.score, test.interval, test.exact)
     assert found["problems"] == {"official": True, "seed": 3} and (found["n"], found["samples"]) == (64, 32)
     low, high = test.interval
-    shown = [
-        "0",
-        str(reported.best_step),
-        "64",
-        "32",
-        f"{100 * test.score:.2f}",
-        f"{100 * low:.2f}",
-        "to",
-        f"{100 * high:.2f}",
-    ]
+    shown = ["0", "64", "32", f"{100 * test.score:.2f}", f"{100 * low:.2f}", "to", f"{100 * high:.2f}"]
     assert lines_of(out, "rnar,") == [["rnar,", "step", str(reported.best_step), *shown, f"{100 * test.exact:.2f}"]]
 
 
