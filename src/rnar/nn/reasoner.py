@@ -18,6 +18,7 @@ from rnar.nn.processors.processor import Processor, State
 
 HintSource = Literal["network", "truth", "nothing"]
 HintMode = Literal["encoded and decoded", "decoded", "none"]
+Precision = Literal["float32", "bfloat16"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,9 @@ class Reasoner(nn.Module):
         feeding: How hints are used.
         xavier_on_scalars: Do hints that are numbers begin with small weights?
     """
+
+    precision: Precision = "float32"
+    """In training, of products of pairs, by far the largest. All else, and a network that is tried, is in float32."""
 
     def __init__(
         self,
@@ -204,7 +208,10 @@ class Reasoner(nn.Module):
         if adjacency is not None:
             joined = heads.hints.adjacency(hints)
             adjacency = adjacency if joined is None else adjacency | joined
-        return Graph(nodes, channels, prepared.pairs, whole, adjacency, heads.reads_pairs, prepared.processor)
+        precision = torch.bfloat16 if self.training and self.precision == "bfloat16" else None
+        return Graph(
+            nodes, channels, prepared.pairs, whole, adjacency, heads.reads_pairs, prepared.processor, precision
+        )
 
 
 def _key(task: str) -> str:
