@@ -19,6 +19,8 @@ from rnar.nn.processors.processor import Processor, State
 HintSource = Literal["network", "truth", "nothing"]
 HintMode = Literal["encoded and decoded", "decoded", "none"]
 Precision = Literal["float32", "bfloat16"]
+PRECISIONS: dict[Precision, torch.dtype | None] = {"float32": None, "bfloat16": torch.bfloat16}
+"""float32: whatever the weights have, which may be double precision"""
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,7 @@ class Reasoner(nn.Module):
         if adjacency is not None:
             joined = heads.hints.adjacency(hints)
             adjacency = adjacency if joined is None else adjacency | joined
-        precision = torch.bfloat16 if self.training and self.precision == "bfloat16" else None
+        precision = PRECISIONS[self.precision] if self.training else None
         return Graph(
             nodes, channels, prepared.pairs, whole, adjacency, heads.reads_pairs, prepared.processor, precision
         )
