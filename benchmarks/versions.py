@@ -27,8 +27,10 @@ except ImportError:  # the first version
     from rnar.nn.workers import Workers
 
 task, name, threads, memory = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(float(sys.argv[4]) * 1e9)
+precision = sys.argv[5]
 model = rnar.models.find(name)
 network = model.build(task, seed=0).train()
+network.precision = precision
 workers = Workers(network, threads, memory=memory)
 batches = [model.batch(rnar.clrs.sample(task, 16, 32, seed=seed)) for seed in range(3)]
 
@@ -58,12 +60,20 @@ def main() -> None:
     parser.add_argument("--model", default="rnar")
     parser.add_argument("--threads", default="2")
     parser.add_argument("--memory", default="0.6", help="GB that may be spent on what would else be computed twice")
+    parser.add_argument("--precision", nargs=2, default=["float32", "float32"], help="of each version's training")
     parser.add_argument("--rounds", type=int, default=6)
     given = parser.parse_args()
     command = [sys.executable, "-c", WORK, given.task, given.model, given.threads, given.memory]
     processes = [
-        subprocess.Popen(command, env={**os.environ, "PYTHONPATH": source}, stdin=-1, stdout=-1, stderr=-3, text=True)
-        for source in given.sources
+        subprocess.Popen(
+            [*command, precision],
+            env={**os.environ, "PYTHONPATH": source},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        for source, precision in zip(given.sources, given.precision, strict=True)
     ]
     rounds = [[ask(process, number) for process in processes] for number in range(given.rounds)]
     for process in processes:

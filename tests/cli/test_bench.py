@@ -70,6 +70,12 @@ def test_hint_reversal_can_be_left_away(run, tmp_path):
         assert found["parameters"] == sum(parameter.numel() for parameter in network.parameters())
 
 
+def test_training_may_be_measured_in_bfloat16(run, tmp_path):
+    code, said, err = run("bfs", "rnar", *TINY, "--precision", "bfloat16", "--json", tmp_path / "half.json")
+    assert (code, err) == (0, "") and json.loads((tmp_path / "half.json").read_text())["precision"] == "bfloat16"
+    assert "trained in bfloat16" in " ".join(said.split()) and "GFLOP/s in bfloat16 on this machine" in said
+
+
 def test_without_a_size_it_is_that_of_training(run, tmp_path):
     assert run("kmp_matcher", "mpnn", *TINY[2:], "--json", tmp_path / "strings.json")[0] == 0
     assert json.loads((tmp_path / "strings.json").read_text())["nodes"] == find("kmp_matcher").problem.training_sizes[0]

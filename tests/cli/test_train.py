@@ -157,6 +157,14 @@ def test_in_a_terminal_one_line_lives():
     assert re.search(r"\d+ samples/s  .* left$", words)
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_without_instructions_for_bfloat16_it_is_said_that_float32_is_faster(there, monkeypatch):
+    screen, settings = io.StringIO(), Settings("bfs", precision="bfloat16").resolved()
+    monkeypatch.setattr("rnar.training.live.has_bfloat16", lambda device: there)
+    Live(Console(file=screen)).began(Beginning(settings, Path("here"), 0, 1000, "cpu", 2, []))
+    assert ("there are no instructions for bfloat16 here: it is slower than float32" in screen.getvalue()) != there
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
     words = [sys.executable, "-m", "rnar", "train", "bfs", *TINY, "--folder", str(tmp_path / "run")]

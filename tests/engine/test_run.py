@@ -10,7 +10,7 @@ from rnar.engine import backward, losses, predict
 from rnar.engine.losses import counts, total_loss
 from rnar.engine.workers import Workers
 from rnar.models import find as find_model
-from rnar.nn.aggregators import LSTM, Max
+from rnar.nn.aggregators import GRU, LSTM, Max, Sum
 from rnar.nn.kinds import Ring
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.reasoner import Feeding, Reasoner
@@ -53,6 +53,24 @@ def test_a_batch_gives_what_its_samples_give_one_by_one(task):
             for name, logits in alone.hints.items():
                 own = together.hints[name][: len(logits), b]
                 torch.testing.assert_close(logits[:, 0], own, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("aggregator", [LSTM, Max, GRU, Sum])
+@pytest.mark.parametrize("along_edges", [False, True])
+def test_gradients_in_bfloat16_are_near_those_in_float32_and_a_network_is_tried_in_float32(aggregator, along_edges):
+    reasoner, batch, found = made("quickselect", aggregator=aggregator, size=16).train(), data("quickselect"), []
+    reasoner.processor.uses_adjacency = along_edges
+    outputs = []
+    for precision in ("float32", "bfloat16"):
+        reasoner.precision = precision
+        reasoner.zero_grad()
+        backward(reasoner.train(), batch)
+        found.append(torch.cat([gradient.flatten() for gradient in gradients(reasoner).values()]))
+        assert all(p.dtype == p.grad.dtype == torch.float32 for p in reasoner.parameters() if p.grad is not None)
+        with torch.no_grad():
+            outputs.append(predict(reasoner.eval(), batch).outputs["median"])
+    assert 1e-5 < (found[1] - found[0]).norm() / found[0].norm() < 0.03
+    assert torch.equal(*outputs)
 
 
 @pytest.mark.parametrize("task", TASKS)

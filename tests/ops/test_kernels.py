@@ -5,15 +5,20 @@ The loops are for single precision on CPUs; what they are compared with is writt
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from torch.autograd.function import BackwardCFunction
 
 from rnar import ops as kernels
+from rnar.ops.compiled import arrays, loop
+from rnar.ops.numbers import kept, read, sigmoid, tanh
 
 
 class Shape(NamedTuple):
@@ -186,11 +191,13 @@ def inputs(name: str, shape: Shape) -> list[Tensor]:
     raise AssertionError("all of them have close decisions")
 
 
-def results(function: Callable[..., Tensor], tensors: list[Tensor], dtype: torch.dtype) -> list[Tensor]:
+def results(
+    function: Callable[..., Tensor], tensors: list[Tensor], dtype: torch.dtype, with_loops: bool = True
+) -> list[Tensor]:
     """The value, and the gradients of a sum of its entries with weights that differ."""
     leaves = [x.to(dtype).requires_grad_() for x in tensors]
     out = function(*leaves)
-    if dtype == torch.float32:
+    if dtype == torch.float32 and with_loops:
         assert isinstance(out.grad_fn, BackwardCFunction), "this did not go through the compiled loops"
     (out * torch.linspace(-1, 1.1, out.numel(), dtype=dtype).view(out.shape)).sum().backward()
     return [out.detach(), *(x.grad for x in leaves)]
@@ -233,3 +240,93 @@ def test_the_same_numbers_come_again_bit_by_bit(name):
     tensors = inputs(name, SHAPES[2])
     first, again = (results(CASES[name].function, tensors, torch.float32) for _ in range(2))
     assert all(torch.equal(x, y) for x, y in zip(first, again, strict=True))
+
+
+HALF = torch.bfloat16
+IN_HALF = {
+    "linear_relu": partial(kernels.linear_relu, precision=HALF),
+    "pair_mlp": partial(kernels.pair_mlp, precision=HALF),
+    "max_dot_rectified": partial(kernels.max_dot_rectified, precision=HALF),
+    "max_of_linear": lambda x, weight: kernels.max_of_linear(x.to(HALF), weight),
+    "lstm": lambda x, *weights: kernels.lstm(x.to(HALF), *weights),
+}
+COMES_OUT_IN_HALF = {"linear_relu", "pair_mlp"}
+
+
+def decided(name: str, shape: Shape) -> list[Tensor]:
+    """Numbers whose sums bfloat16 has exactly: no maximum and no relu decides otherwise, and there are no ties."""
+    found = [x.sign() * (x.abs() > 0.5) for x in drawn(name, shape, seed=0)]
+    if name == "lstm":  # gates that are not shut have gradients
+        return [0.3 * x for x in drawn(name, shape, seed=0)]
+    if name == "max_dot_rectified":
+        found[0] += 0.5
+    if name == "max_of_linear":
+        found[0] *= 32
+        found[0][..., 0], found[1][:, 0] = torch.arange(shape.nodes).view(-1, 1), 1.0
+    return found
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s.batch}x{s.nodes}")
+@pytest.mark.parametrize("with_loops", [True, False], ids=["loops", "plain"])
+@pytest.mark.parametrize("name", IN_HALF)
+def test_in_bfloat16_values_and_gradients_are_near_those_in_double_precision(name, with_loops, shape, monkeypatch):
+    if not with_loops:
+        monkeypatch.setattr(sys.modules[CASES[name].function.__module__], "compiled", lambda x: False)
+    tensors = decided(name, shape)
+    expected = results(CASES[name].plain, tensors, torch.float64)
+    found = results(IN_HALF[name], tensors, torch.float32, with_loops)
+    assert found[0].dtype == (HALF if name in COMES_OUT_IN_HALF else torch.float32)
+    assert all(x.dtype == torch.float32 for x in found[1:])
+    errors = [(ours.double() - theirs).norm() / theirs.norm() for ours, theirs in zip(found, expected, strict=True)]
+    assert 0 < max(errors) < 0.02  # so that something was rounded, to 1/512 at most each time
+
+
+@loop
+def halves(out, x):
+    for i in range(len(x)):
+        out[i] = kept(x[i], out[i])
+
+
+@loop
+def wholes(x, out):
+    for i in range(len(x)):
+        out[i] = read(x[i])
+
+
+@loop
+def squashed(x, gate, candidate):
+    for i in range(len(x)):
+        gate[i], candidate[i] = sigmoid(read(x[i])), tanh(read(x[i]))
+
+
+def test_numbers_are_rounded_in_loops_as_torch_rounds_them():
+    bits = torch.randint(-(2**31), 2**31 - 1, (100_000,), generator=torch.Generator().manual_seed(0)).int()
+    ties = torch.arange(-4000, 4000).int() * 65536 + 32768  # between two numbers of bfloat16: to the even one
+    x = torch.cat([bits, ties]).view(torch.float32)
+    x = torch.cat([x[~x.isnan()], torch.tensor([0.0, -0.0, torch.inf, -torch.inf, torch.nan])])
+    half, back = x.new_empty(len(x), dtype=HALF), torch.empty_like(x)
+    halves(*arrays(half, x))
+    wholes(*arrays(half, back))
+    assert torch.equal(half[:-1], x[:-1].to(HALF)) and half[-1].isnan()
+    assert torch.equal(back[:-1], half[:-1].float())
+    halves(*arrays(back, x))
+    assert torch.equal(back[:-1], x[:-1])
+
+
+def test_sigmoid_and_tanh_are_those_of_double_precision():
+    x = torch.cat(
+        [torch.linspace(-20, 20, 100_001), torch.tensor([-1e30, -200.0, 200.0, 1e30, -torch.inf, torch.inf, torch.nan])]
+    )
+    gate, candidate = torch.empty_like(x), torch.empty_like(x)
+    squashed(*arrays(x, gate, candidate))
+    np.testing.assert_allclose(gate, torch.sigmoid(x.double()), atol=3e-7, rtol=0)
+    np.testing.assert_allclose(candidate, torch.tanh(x.double()), atol=6e-7, rtol=0)
+
+
+@pytest.mark.parametrize("precision", [torch.float32, HALF])
+@pytest.mark.parametrize("worst", [torch.nan, torch.inf])
+def test_an_lstm_gives_no_number_where_it_reads_none(precision, worst):
+    x, *weights = drawn("lstm", SHAPES[2], seed=0)
+    x[0, 3, 1], weights[0][:] = worst, 0.0  # 0 times infinity is none either
+    out = kernels.lstm(x.to(precision), *weights)
+    assert out[0, 1].isnan().all() and out[1:].isfinite().all()

@@ -64,6 +64,19 @@ def test_a_folder_with_other_settings_is_refused_with_the_difference(small, tmp_
     assert contents(tmp_path / "run") == before
 
 
+def test_a_run_in_bfloat16_goes_on_in_no_other_precision_and_as_if_nothing_had_come_between(small, tmp_path):
+    train(tiny(tmp_path / "whole", precision="bfloat16"))
+    train(tiny(tmp_path / "parts", precision="bfloat16", steps=4))
+    with pytest.raises(ValueError, match="precision is 'bfloat16' there and 'float32' here"):
+        train(tiny(tmp_path / "parts"))
+    train(tiny(tmp_path / "parts", precision="bfloat16"))
+    train(tiny(tmp_path / "single"))
+    networks = [Run(tmp_path / name).network(which="last") for name in ("whole", "parts", "single")]
+    whole, parts, single = (network.state_dict() for network in networks)
+    assert all(torch.equal(whole[name], parts[name]) for name in whole)
+    assert any(not torch.equal(whole[name], single[name]) for name in whole)
+
+
 def test_another_number_of_threads_is_noted_and_no_other_run(small, tmp_path):
     class First(Watch):
         def began(self, beginning) -> None:
@@ -187,10 +200,11 @@ def test_a_run_of_the_first_version_goes_on_and_ends_with_the_same_weights(small
     result = train(settings)
     assert result.steps == 8 and (tmp_path / "run" / "result-4.json").exists()
     expected, found = load_file(golden / "after-8-steps.safetensors"), Run(tmp_path / "run").network(which="last")
-    for name, tensor in found.state_dict().items():
-        # last bits differ between machines, and Adam makes steps of full length of gradients that are nothing else
-        apart = (tensor - torch.from_numpy(expected[name])).abs()
-        assert apart.max() < 5e-3 and (apart < 1e-5).float().mean() > 0.9, name
+    # Last bits differ between machines and versions, and Adam makes steps of full length of gradients that are nothing
+    # else: all of the one bias of a decoder of pointers, to which no probability is sensitive.
+    pairs = [(tensor - torch.from_numpy(expected[name])).abs().flatten() for name, tensor in found.state_dict().items()]
+    apart = torch.cat(pairs)
+    assert apart.max() < 5e-3 and (apart < 1e-5).float().mean() > 0.95
 
 
 OWN = """

@@ -69,6 +69,7 @@ def test_each_run_has_a_folder_of_its_own():
         (dict(clip=-1.0), "clip must be above 0"),
         (dict(sizes=()), "at least one size"),
         (dict(sizes=(1,)), "n=1 is too small"),
+        (dict(precision="float16"), "precision must be float32 or bfloat16, not 'float16'"),
         (dict(steps=5), "steps=5 is not a multiple of validate_every=2"),
         (dict(device="tpu"), "no device 'tpu'; choose from auto, cpu"),
         (dict(model=Model("mine", message_passing(Max), training={"lr": 1})), "'mine' sets 'lr'"),

@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from rnar.clrs.batch import Batch
 from rnar.engine import predict
-from rnar.nn.reasoner import Reasoner
+from rnar.nn.reasoner import Precision, Reasoner
 
 WIDTH = 128
 LEAST_ROWS = 1024  # with fewer, a product would take less time than its call
@@ -72,12 +72,12 @@ def forward_flops(reasoner: Reasoner, batch: Batch) -> int:
 class Machine:
     """How fast this machine computes products [rows, 128] x [128, 128], with the rows shared out among threads."""
 
-    def __init__(self, rows: int, threads: int, device: torch.device):
+    def __init__(self, rows: int, threads: int, device: torch.device, precision: Precision = "float32"):
         self._device = device
         self._pool = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
-        each = max(LEAST_ROWS, rows // threads)
-        self._factors = [torch.randn(each, WIDTH, device=device) for _ in range(threads)]
-        self._weight = torch.randn(WIDTH, WIDTH, device=device)
+        each, how = max(LEAST_ROWS, rows // threads), {"device": device, "dtype": getattr(torch, precision)}
+        self._factors = [torch.randn(each, WIDTH, **how) for _ in range(threads)]
+        self._weight = torch.randn(WIDTH, WIDTH, **how)
         self._flops = 2 * each * WIDTH * WIDTH * PRODUCTS * threads
         self.best = 0.0
         """operations per second in the fastest measurement"""

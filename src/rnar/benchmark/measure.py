@@ -22,6 +22,7 @@ from rnar.clrs.batch import Batch
 from rnar.engine.workers import Workers, available_cores
 from rnar.evaluation.evaluate import evaluate
 from rnar.models import Model
+from rnar.nn.reasoner import Precision
 from rnar.training.environment import chosen_device, peak_memory, versions
 from rnar.training.folder import claimed
 from rnar.training.learner import Learner
@@ -53,6 +54,8 @@ class Setting:
     """None: one for each core, and one on a GPU"""
     device: Device = "cpu"
     rounds: int = 5
+    precision: Precision = "float32"
+    """of training"""
 
     def __post_init__(self) -> None:
         for name in ("rounds", "threads"):
@@ -83,6 +86,7 @@ class Ours:
     def __init__(self, setting: Setting):
         self.device = setting.place
         self.reasoner = setting.model.build(setting.task, setting.size).to(self.device)
+        self.reasoner.precision = setting.precision
         self.workers = Workers(self.reasoner, setting.sizes["threads"])
         self.optimiser = torch.optim.Adam(self.reasoner.parameters(), LEARNING_RATE, fused=True)
         self.seconds_to_draw: list[float] = []
@@ -119,7 +123,8 @@ def measure(setting: Setting, reference: Reference | None = None, tell: Tell = l
     """
     tell("drawing batches")
     ours = Ours(setting)
-    machine = Machine(setting.batch * ours.batches[0].nodes ** 2, ours.workers.threads, ours.device)
+    rows = setting.batch * ours.batches[0].nodes ** 2
+    machine = Machine(rows, ours.workers.threads, ours.device, setting.precision)
     ask = reference and reference.ask
     turns = partial(by_turns, setting.rounds, machine, tell)
     training, their_training = turns("training", ours.train, ask and partial(ask, "train"))
@@ -138,6 +143,7 @@ def measure(setting: Setting, reference: Reference | None = None, tell: Tell = l
         nodes=ours.batches[0].nodes,
         sizes=setting.sizes,
         device=str(ours.device),
+        precision=setting.precision,
         parameters=sum(parameter.numel() for parameter in ours.reasoner.parameters()),
         training=Series(training, steps, [WITH_BACKWARD * count for count in flops]),
         evaluation=Series(evaluation, steps, flops),
@@ -193,7 +199,8 @@ def seconds_besides(setting: Setting) -> float:
     with tempfile.TemporaryDirectory() as place:
         settings = Settings(
             tasks=(task,), model=setting.model, batch=setting.batch, sizes=(official,), size=sizes["size"],
-            device=setting.device, steps=steps, validate_every=steps, validation_samples=1, folder=Path(place) / "run",
+            precision=setting.precision, device=setting.device,
+            steps=steps, validate_every=steps, validation_samples=1, folder=Path(place) / "run",
         ).resolved()  # fmt: skip
         team = Team(setting.place, sizes["threads"])
         console = Console(file=io.StringIO(), force_terminal=True)

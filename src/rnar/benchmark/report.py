@@ -86,6 +86,8 @@ class Report:
     sizes: dict[str, int]
     """n, batch, size, threads"""
     device: str
+    precision: str
+    """of training; evaluation is in float32"""
     parameters: int
     training: Series
     evaluation: Series
@@ -93,7 +95,7 @@ class Report:
     peak_memory: int
     """in bytes"""
     machine: float
-    """operations per second in matrix products alone"""
+    """operations per second in matrix products alone, of that precision"""
     versions: dict[str, Any]
     dm_clrs: Theirs | None = None
 

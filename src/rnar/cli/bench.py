@@ -21,6 +21,7 @@ from rnar.cli.output import bar, screen, write
 from rnar.clrs import find as find_task
 from rnar.common.files import free
 from rnar.models import find as find_model
+from rnar.nn.reasoner import Precision
 from rnar.training.settings import Device
 
 TASK, MODEL = "quickselect", "rnar"
@@ -36,6 +37,7 @@ def bench(
     threads: Annotated[int | None, flag("INT", "one for each core")] = None,
     device: Device = "cpu",
     rounds: int = 5,
+    precision: Precision = "float32",
     against: Annotated[str | None, flag("PYTHON")] = None,
     without_reversal: tyro.conf.FlagCreatePairsOff[bool] = False,
     json: Annotated[Path | None, flag("FILE")] = None,
@@ -52,6 +54,7 @@ def bench(
         threads: How many threads work.
         device: Where.
         rounds: How many steps are timed, each on a batch of its own.
+        precision: Of the largest matrix products in training; evaluation is in float32.
         against: A Python that has dm-clrs (pip install dm-clrs==2.0.3), to take a step after each of ours. It has no
             hint reversal, so that ours is left away too.
         without_reversal: Leave hint reversal away.
@@ -71,6 +74,7 @@ def bench(
         threads,
         device,
         rounds,
+        precision,
     )
     torch.set_num_threads(1)  # as in training, between batches; within them each worker has one of its own
     console = screen()
@@ -97,7 +101,7 @@ def page(report: Report) -> Iterator[RenderableType]:
     yield Text(
         f"{report.task}, {report.model} {'with' if report.reversal else 'without'} hint reversal, "
         f"{report.nodes} nodes, batch {sizes['batch']}, size {sizes['size']}, {report.parameters:,} parameters, "
-        f"{report.device}, {sizes['threads']} thread{'s' * (sizes['threads'] > 1)}",
+        f"{report.device}, {sizes['threads']} thread{'s' * (sizes['threads'] > 1)}, trained in {report.precision}",
         "bold",
     )
     yield table(report)
@@ -107,7 +111,7 @@ def page(report: Report) -> Iterator[RenderableType]:
         f"{outside.update / step:.1%} to clip gradients and update weights. Drawing a batch takes "
         f"{outside.data / step:.1%}, in the background."
     )
-    yield f"Matrix products alone reach {report.machine / 1e9:.0f} GFLOP/s on this machine."
+    yield f"Matrix products alone reach {report.machine / 1e9:.0f} GFLOP/s in {report.precision} on this machine."
     memory = f"Peak memory {report.peak_memory / 1e9:.2f} GB"
     if not theirs:
         yield f"{memory}."

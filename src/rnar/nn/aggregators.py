@@ -50,8 +50,14 @@ class Aggregator(nn.Module, ABC):
         return last.weight, last.bias
 
     def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        """Aggregate the messages W x + b; an aggregator that begins with a linear map may do both at once."""
-        return self(nn.functional.linear(x, *prepared), edges, rng)
+        """Aggregate the messages W x + b; an aggregator that begins with a linear map may do both at once.
+
+        The product is in the precision of x, which may be lower than that of messages and weights.
+        """
+        if x.dtype == prepared[0].dtype:
+            return self(nn.functional.linear(x, *prepared), edges, rng)
+        weight, bias = prepared
+        return self(nn.functional.linear(x, weight.to(x.dtype)).to(weight.dtype) + bias, edges, rng)
 
 
 class Max(Aggregator):
@@ -112,7 +118,7 @@ class Recurrent(Aggregator):
     def last(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         """The output after all messages x [B, S, R, inputs]: [B, R, H]."""
         batch, senders, receivers, inputs = x.shape
-        steps = x.transpose(0, 1).reshape(senders, batch * receivers, inputs)
+        steps = x.transpose(0, 1).reshape(senders, batch * receivers, inputs).to(weight.dtype)
         return self.states(steps, weight, bias)[-1].view(batch, receivers, self.size)
 
     def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
@@ -131,7 +137,7 @@ class Recurrent(Aggregator):
         batch, senders, receivers, inputs = x.shape
         # those that send come first, in their order; what is read after them is not looked at
         order = torch.argsort(edges.int(), dim=1, descending=True, stable=True)
-        x = x.gather(1, order[..., None].expand_as(x))
+        x = x.gather(1, order[..., None].expand_as(x)).to(weight.dtype)
         outputs = self.states(x.transpose(0, 1).reshape(senders, batch * receivers, inputs), weight, bias)
         outputs = torch.cat([torch.zeros_like(outputs[:1]), outputs])  # the state before any message
         count = edges.sum(dim=1).view(1, batch * receivers, 1).expand(1, -1, self.size)

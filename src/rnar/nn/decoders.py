@@ -60,7 +60,7 @@ class PairMap(NamedTuple):
         if view.edges is None:
             return of_channels
         edges = view.edges.computed if isinstance(view.edges, Rectified) else view.edges
-        return of_channels + edges @ self.layer.T
+        return of_channels + edges @ self.layer.T.to(edges.dtype)
 
 
 class Decoder(nn.Module, ABC):
@@ -104,7 +104,7 @@ class NodePointer(Decoder):
         first, second, last = nodes[0], nodes[1] + rest, self.last.weight[0]
         if isinstance(made, Rectified):
             logits = max_dot_rectified(
-                first, second, made.channels, made.weight, made.bias, layer, channels, weight, last
+                first, second, made.channels, made.weight, made.bias, layer, channels, weight, last, made.precision
             )
         elif made is not None:
             logits = max_dot(first, second, made @ layer.T, channels, weight, last)

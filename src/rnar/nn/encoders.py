@@ -30,6 +30,8 @@ class Graph(NamedTuple):
     """Does any decoder look at pairs? If not, what a processor would make for them alone need not be made."""
     prepared: Any = None
     """what `Processor.prepare` returned: the same at every step of a batch"""
+    precision: torch.dtype | None = None
+    """of products of pairs, and of large tensors that only feed such products; None: that of all others"""
 
 
 class Encoders(nn.Module):

@@ -84,19 +84,21 @@ class OfChannels(NamedTuple):
 class Rectified:
     """A feature relu(W c + b) of each pair, made of a few channels c, and not yet computed."""
 
-    def __init__(self, channels: Tensor, weight: Tensor, bias: Tensor):
+    def __init__(self, channels: Tensor, weight: Tensor, bias: Tensor, precision: torch.dtype | None = None):
         self.channels = channels
         """[B, N, N, C]"""
         self.weight = weight
         """[H, C]"""
         self.bias = bias
         """[H]"""
+        self.precision = precision
+        """of its products; None: that of the channels"""
 
     def __getitem__(self, some: slice) -> Rectified:
         """Of some samples."""
-        return Rectified(self.channels[some], self.weight, self.bias)
+        return Rectified(self.channels[some], self.weight, self.bias, self.precision)
 
     @cached_property
     def computed(self) -> Tensor:
         """[B, N, N, H]"""
-        return linear_relu(self.channels, self.weight, self.bias)
+        return linear_relu(self.channels, self.weight, self.bias, self.precision)

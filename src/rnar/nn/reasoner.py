@@ -16,6 +16,9 @@ from rnar.nn.processors.processor import Processor, State
 
 HintSource = Literal["network", "truth", "nothing"]
 HintMode = Literal["encoded and decoded", "decoded", "none"]
+Precision = Literal["float32", "bfloat16"]
+PRECISIONS: dict[Precision, torch.dtype | None] = {"float32": None, "bfloat16": torch.bfloat16}
+"""float32: whatever the weights have, which may be double precision"""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,9 @@ class Reasoner(nn.Module):
         feeding: How hints are used.
         xavier_on_scalars: Do hints that are numbers begin with small weights?
     """
+
+    precision: Precision = "float32"
+    """In training, of products of pairs, by far the largest. All else, and a network that is tried, is in float32."""
 
     def __init__(
         self,
@@ -202,7 +208,10 @@ class Reasoner(nn.Module):
         if adjacency is not None:
             joined = heads.hints.adjacency(hints)
             adjacency = adjacency if joined is None else adjacency | joined
-        return Graph(nodes, channels, prepared.pairs, whole, adjacency, heads.reads_pairs, prepared.processor)
+        precision = PRECISIONS[self.precision] if self.training else None
+        return Graph(
+            nodes, channels, prepared.pairs, whole, adjacency, heads.reads_pairs, prepared.processor, precision
+        )
 
 
 def _key(task: str) -> str:

@@ -1,13 +1,21 @@
 """What the compiled operations share: when they are used, tensors as arrays, blocks that stay in a core's cache.
 
-Loops are compiled for float32 on the CPU. They use one core and let go of the interpreter: the cores work on different
-samples (see `rnar.engine`). Sums may be taken in any order, so that they vectorise.
+Loops are compiled for the CPU, and compute in float32. Large tensors that only feed matrix products may be bfloat16:
+then the products are, and a loop converts as it reads and writes (`rnar.ops.numbers`). Loops use one core and let go of
+the interpreter: the cores work on different samples (see `rnar.engine`). Sums may be taken in any order, so that they
+vectorise.
 """
 
+from collections.abc import Callable
+from functools import wraps
+from types import FunctionType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from rnar.common.compiling import entry_point
 
 ROWS = 512
 """Pairs that are worked on at once: what several passes read and write shall stay in a core's own cache."""
@@ -15,12 +23,37 @@ ROWS = 512
 
 def compiled(x: Tensor) -> bool:
     """Are there loops for this tensor?"""
-    return x.device.type == "cpu" and x.dtype == torch.float32
+    return x.device.type == "cpu" and x.dtype in (torch.float32, torch.bfloat16)
 
 
 def arrays(*tensors: Tensor) -> list[Any]:
-    """The same memory, for loops."""
-    return [x.detach().numpy() for x in tensors]
+    """The same memory, for loops; of bfloat16 the bits."""
+    return [(x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy() for x in map(Tensor.detach, tensors)]
+
+
+def loop(function: Callable[..., None] | None = None, fastmath: bool = False) -> Any:
+    """Compile a loop for either precision of its first array. Each is an entry point with a name of its own."""
+    if function is None:
+        return lambda decorated: loop(decorated, fastmath)
+    assert isinstance(function, FunctionType)
+    single, half = (
+        entry_point(FunctionType(function.__code__, function.__globals__, function.__name__ + end), fastmath=fastmath)
+        for end in ("", "_in_bfloat16")
+    )
+
+    @wraps(function)
+    def call(first: Any, *others: Any) -> None:
+        (half if first.dtype == np.uint16 else single)(first, *others)
+
+    return call
+
+
+def add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
+    """total += a b, where total is float32 and the product may be bfloat16"""
+    if a.dtype == total.dtype:
+        total.addmm_(a, b)
+    else:
+        total += torch.mm(a, b)
 
 
 class Blocks:

@@ -6,14 +6,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.common.compiling import entry_point
-from rnar.ops.compiled import arrays, compiled
+from rnar.ops.compiled import arrays, compiled, loop
+from rnar.ops.numbers import kept, read, sigmoid, tanh
 
 
 def lstm(x: Tensor, from_x: Tensor, from_state: Tensor, bias: Tensor) -> Tensor:
     """The last output of an LSTM that reads x_1j, x_2j, ... from a zero state: [B, j, H] of x [B, i, j, I].
 
     The weights are [4H, I], [4H, H] and [4H]; gates in the order of `torch.lstm`: input, forget, candidate, output.
+    Products are in the precision of x; cells and what comes out are in that of the weights.
     """
     if compiled(x):
         keep = torch.is_grad_enabled() and any(y.requires_grad for y in (x, from_x, from_state, bias))
@@ -21,124 +22,122 @@ def lstm(x: Tensor, from_x: Tensor, from_state: Tensor, bias: Tensor) -> Tensor:
     batch, senders, receivers, inputs = x.shape
     zero = x.new_zeros(1, batch * receivers, from_state.shape[1])
     steps = x.transpose(0, 1).reshape(senders, batch * receivers, inputs)
-    weights = [from_x, from_state, bias, torch.zeros_like(bias)]
+    weights = [y.to(x.dtype) for y in (from_x, from_state, bias, torch.zeros_like(bias))]
     outputs, last, _ = torch.lstm(steps, (zero, zero), weights, True, 1, 0.0, True, False, False)
-    return last.view(batch, receivers, -1)
+    return last.view(batch, receivers, -1).to(bias.dtype)
 
 
 class _LSTM(torch.autograd.Function):
     """All receivers of all samples take a step together: one product of (x || h) with all weights.
 
-    Of each step the gates are kept, from which its cell is quickly made again; torch's own layer for CPUs keeps four
-    times as much, and takes twice as long in its backward pass. The first step has no h, and half of the work. tanh(a)
-    is 2 sigmoid(2a) - 1 for the candidate, so that one call makes all gates.
+    Of each step the gates are kept, from which its cell and its output are quickly made again; torch's own layer for
+    CPUs keeps four times as much, and takes twice as long in its backward pass. The first step has no h, and half of
+    the work. The backward pass keeps the gradients of all gates, so that one product has them all for the weights.
     """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, from_x: Tensor, from_state: Tensor, bias: Tensor, keep: bool) -> Tensor:  # type: ignore[override]
         batch, steps, receivers, inputs = x.shape
         rows, size = batch * receivers, from_state.shape[1]
-        weight, bias = _LSTM.joined(from_x, from_state), _LSTM.doubled(bias.clone())
+        across = torch.cat([from_x, from_state], dim=1).to(x.dtype).T  # [I + H, 4H]
         gates = x.new_empty(steps if keep else 1, rows, 4 * size)
-        cells = x.new_zeros(2, rows, size)
         reads = x.new_empty(rows, inputs + size)  # x || h
-        of_x, across = reads.view(batch, receivers, -1)[:, :, :inputs], weight.T
-        squashed = torch.empty_like(cells[0])
-        r, g, c, q = arrays(reads, gates, cells, squashed)
+        of_x = reads.view(batch, receivers, -1)[:, :, :inputs]
+        cells, out = bias.new_zeros(2, rows, size)
+        g, b, c, y, r = arrays(gates, bias.contiguous(), cells, out, reads)
         for t in range(steps):
-            now, before, after = t if keep else 0, t % 2, (t + 1) % 2
-            known = inputs + size if t else inputs
+            now, known = t if keep else 0, inputs + size if t else inputs
             of_x.copy_(x[:, t])
-            torch.addmm(bias, reads[:, :known], across[:known], out=gates[now]).sigmoid_()
-            loop_of_lstm_cell(g[now], c[before], c[after])
-            torch.tanh(cells[after], out=squashed)
-            loop_of_lstm_output(g[now], q, r)
+            torch.mm(reads[:, :known], across[:known], out=gates[now])
+            loop_of_lstm_step(g[now], b, c, y, r)
         if keep:
             ctx.save_for_backward(x, from_x, from_state, gates)
-        return reads[:, inputs:].reshape(batch, receivers, size)
+        return out.view(batch, receivers, size)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         x, from_x, from_state, gates = ctx.saved_tensors
         batch, steps, receivers, inputs = x.shape
         rows, size = batch * receivers, from_state.shape[1]
-        weight = _LSTM.joined(from_x, from_state)
-        to_weight, to_bias, to_x = torch.zeros_like(weight), weight.new_zeros(len(weight)), torch.empty_like(x)
-        reads, to_reads = x.new_empty(2, rows, inputs + size)
-        of_x, to_of_x = (y.view(batch, receivers, -1)[:, :, :inputs] for y in (reads, to_reads))
-        to_reads[:, inputs:] = gradient.reshape(rows, size)
-        cells, to_cell = x.new_zeros(steps + 1, rows, size), x.new_zeros(rows, size)
-        to_gates, earlier = torch.empty_like(gates[0]), torch.empty_like(to_cell)
-        r, to_r, g, c, to_c, to_g, to_b = arrays(reads, to_reads, gates, cells, to_cell, to_gates, to_bias)
-        for t in range(steps):
-            loop_of_lstm_cell(g[t], c[t], c[t + 1])
-        squashed = torch.tanh(cells[steps])
+        reads = x.new_zeros(steps, rows, inputs + size)
+        reads.view(steps, batch, receivers, -1)[..., :inputs] = x.transpose(0, 1)
+        cells, to_cell, to_bias = torch.zeros(steps + 1, rows, size), torch.zeros(rows, size), torch.zeros(4 * size)
+        to_gates, to_h = torch.empty_like(gates), x.new_empty(rows, size).copy_(gradient.reshape(rows, size))
+        g, c, r, to_g, to_y, to_c, to_b = arrays(gates, cells, reads, to_gates, to_h, to_cell, to_bias)
+        loop_of_lstm_states(g, c, r)
+        from_state = from_state.to(x.dtype)
         for t in reversed(range(steps)):
-            loop_of_lstm_cell_backward(g[t], c[t], squashed.numpy(), to_r, to_c, to_g, to_b)
-            known = inputs + size if t else inputs
-            of_x.copy_(x[:, t])
+            loop_of_lstm_step_backward(to_g[t], g[t], c[t], c[t + 1], to_y, to_c, to_b)
             if t:
-                torch.tanh(cells[t], out=earlier)
-                loop_of_lstm_output(g[t - 1], earlier.numpy(), r)
-                squashed, earlier = earlier, squashed
-            to_weight[:, :known].addmm_(to_gates.T, reads[:, :known])
-            torch.mm(to_gates, weight[:, :known], out=to_reads[:, :known])
-            to_x[:, t] = to_of_x
-        _LSTM.doubled(to_weight)
-        return to_x, to_weight[:, :inputs], to_weight[:, inputs:], _LSTM.doubled(to_bias), None
-
-    @staticmethod
-    def joined(from_x: Tensor, from_state: Tensor) -> Tensor:
-        """[4H, I + H]"""
-        return _LSTM.doubled(torch.cat([from_x, from_state], dim=1))
-
-    @staticmethod
-    def doubled(x: Tensor) -> Tensor:
-        """Double what belongs to the candidate, in place."""
-        size = len(x) // 4
-        x[2 * size : 3 * size] *= 2
-        return x
+                torch.mm(to_gates[t], from_state, out=to_h)
+        flat = to_gates.view(-1, 4 * size)
+        to_weight = torch.mm(flat.T, reads.view(-1, inputs + size))
+        to_x = torch.mm(flat, from_x.to(x.dtype)).view(steps, batch, receivers, inputs).transpose(0, 1)
+        return to_x, to_weight[:, :inputs], to_weight[:, inputs:], to_bias, None
 
 
-@entry_point
-def loop_of_lstm_cell(gates, before, after):
-    """The next cell, of gates after a sigmoid: f c + i (2 g - 1)"""
+@loop(fastmath=True)
+def loop_of_lstm_step(gates, bias, cell, out, reads):
+    """`gates` are products, then gates; `cell` is that before the step, then that after it; `reads` ends with h."""
+    rows, size = cell.shape
+    inputs = max(0, reads.shape[1] - size)  # as it is: but that an index is not negative must be seen to vectorise
+    gate = np.empty(4 * size, np.float32)
+    for r in range(rows):
+        for k in range(4 * size):
+            gate[k] = read(gates[r, k]) + bias[k]
+        for h in range(size):  # tanh x = 2 sigmoid(2x) - 1
+            gate[2 * size + h] *= np.float32(2)
+        for k in range(4 * size):
+            gate[k] = sigmoid(gate[k])
+        for h in range(size):
+            gate[2 * size + h] = np.float32(2) * gate[2 * size + h] - np.float32(1)
+        for k in range(4 * size):
+            gates[r, k] = kept(gate[k], gates[r, k])
+        for h in range(size):
+            remembered = read(gates[r, size + h]) * cell[r, h]
+            cell[r, h] = remembered + read(gates[r, h]) * read(gates[r, 2 * size + h])
+        for h in range(size):
+            out[r, h] = read(gates[r, 3 * size + h]) * tanh(cell[r, h])
+        for h in range(size):
+            reads[r, inputs + h] = kept(out[r, h], reads[r, inputs + h])
+
+
+@loop(fastmath=True)
+def loop_of_lstm_states(gates, cells, reads):
+    """The cell after each step, and the output of each in what the next one reads, of gates [steps, rows, 4H]."""
+    steps, rows, size = len(gates), cells.shape[1], cells.shape[2]
+    inputs = max(0, reads.shape[2] - size)
+    for t in range(steps):
+        for r in range(rows):
+            for h in range(size):
+                remembered = read(gates[t, r, size + h]) * cells[t, r, h]
+                cells[t + 1, r, h] = remembered + read(gates[t, r, h]) * read(gates[t, r, 2 * size + h])
+            if t + 1 < steps:
+                for h in range(size):
+                    out = read(gates[t, r, 3 * size + h]) * tanh(cells[t + 1, r, h])
+                    reads[t + 1, r, inputs + h] = kept(out, reads[t + 1, r, inputs + h])
+
+
+@loop(fastmath=True)
+def loop_of_lstm_step_backward(to_gates, gates, before, after, to_out, to_cell, to_bias):
+    """`to_cell` is that of the cell after the step, then that of the cell before."""
     rows, size = before.shape
+    to = np.empty(4 * size, np.float32)
     for r in range(rows):
         for h in range(size):
-            candidate = np.float32(2) * gates[r, 2 * size + h] - np.float32(1)
-            after[r, h] = gates[r, size + h] * before[r, h] + gates[r, h] * candidate
-
-
-@entry_point
-def loop_of_lstm_output(gates, squashed, reads):
-    """o tanh(c), to the end of what the next step reads"""
-    rows, size = squashed.shape
-    inputs = reads.shape[1] - size
-    for r in range(rows):
+            o, squashed, g = read(gates[r, 3 * size + h]), tanh(after[r, h]), read(to_out[r, h])
+            to[3 * size + h] = g * squashed * o * (np.float32(1) - o)
+            to_cell[r, h] += g * o * (np.float32(1) - squashed * squashed)
         for h in range(size):
-            reads[r, inputs + h] = gates[r, 3 * size + h] * squashed[r, h]
-
-
-@entry_point(fastmath=True)
-def loop_of_lstm_cell_backward(gates, before, squashed, to_reads, to_cell, to_gates, to_bias):
-    """`to_cell` is that of the cell after the step, then that of the cell before; `to_reads` ends with that of h."""
-    rows, size = before.shape
-    inputs = to_reads.shape[1] - size
-    one, two = np.float32(1), np.float32(2)
-    for r in range(rows):
+            f = read(gates[r, size + h])
+            to[size + h] = to_cell[r, h] * before[r, h] * f * (np.float32(1) - f)
         for h in range(size):
-            o, tanh, to_h = gates[r, 3 * size + h], squashed[r, h], to_reads[r, inputs + h]
-            to_gates[r, 3 * size + h] = to_h * tanh * o * (one - o)
-            to_cell[r, h] += to_h * o * (one - tanh * tanh)
+            i, g = read(gates[r, h]), read(gates[r, 2 * size + h])
+            to[h] = to_cell[r, h] * g * i * (np.float32(1) - i)
+            to[2 * size + h] = to_cell[r, h] * i * (np.float32(1) - g * g)
         for h in range(size):
-            f = gates[r, size + h]
-            to_gates[r, size + h] = to_cell[r, h] * before[r, h] * f * (one - f)
-        for h in range(size):
-            i, g = gates[r, h], gates[r, 2 * size + h]
-            to_gates[r, h] = to_cell[r, h] * (two * g - one) * i * (one - i)
-            to_gates[r, 2 * size + h] = to_cell[r, h] * i * two * g * (one - g)
-        for h in range(size):
-            to_cell[r, h] *= gates[r, size + h]
-        for h in range(4 * size):
-            to_bias[h] += to_gates[r, h]
+            to_cell[r, h] *= read(gates[r, size + h])
+        for k in range(4 * size):
+            to_gates[r, k] = kept(to[k], to_gates[r, k])
+        for k in range(4 * size):
+            to_bias[k] += to[k]

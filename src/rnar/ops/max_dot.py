@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.common.compiling import entry_point
-from rnar.ops.compiled import Blocks, arrays, compiled
+from rnar.ops.compiled import Blocks, add_product, arrays, compiled, loop
 from rnar.ops.linear_relu import loop_of_add_and_rectify, loop_of_rectify_backward
+from rnar.ops.numbers import kept, read
 
 
 def max_dot(p: Tensor, q: Tensor, pairs: Tensor, channels: Tensor, weight: Tensor, w: Tensor) -> Tensor:
@@ -28,10 +28,12 @@ def max_dot_rectified(
     channels: Tensor,
     weight: Tensor,
     w: Tensor,
+    precision: torch.dtype | None = None,
 ) -> Tensor:
-    """`max_dot` of pairs = V relu(U few + b), of few [B, j, i, F], U [G, F], V [H, G]"""
+    """`max_dot` of pairs = V relu(U few + b), made in this precision, of few [B, j, i, F], U [G, F], V [H, G]"""
     if compiled(few):
-        return _MaxDotRectified.apply(p, q, few, out, bias, layer, channels, weight, w)  # type: ignore[no-any-return]
+        return _MaxDotRectified.apply(precision or few.dtype, p, q, few, out, bias, layer, channels, weight, w)  # type: ignore[no-any-return]
+    few, out, bias, layer = (x.to(precision or x.dtype) for x in (few, out, bias, layer))
     pairs = torch.relu_(torch.nn.functional.linear(few, out, bias)) @ layer.T
     return max_dot(p, q, pairs, channels, weight, w)
 
@@ -39,34 +41,39 @@ def max_dot_rectified(
 class _MaxDot(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *tensors: Tensor) -> Tensor:
-        inputs = [x.contiguous() for x in tensors]
-        batch, rows, columns, _ = inputs[2].shape
-        out = inputs[2].new_empty(batch, columns, rows)
-        loop_of_max_dot(*arrays(*inputs, out))
+        p, q, pairs, channels, weight, w = inputs = [x.contiguous() for x in tensors]
+        batch, rows, columns, _ = pairs.shape
+        out = p.new_empty(batch, columns, rows)
+        loop_of_max_dot(*arrays(pairs, p, q, channels, weight, w, out))
         ctx.save_for_backward(*inputs)
         return out
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
-        inputs = p, q, pairs, channels, weight, w = ctx.saved_tensors
+        p, q, pairs, channels, weight, w = ctx.saved_tensors
         to_p, to_q, to_weight, to_w = (torch.zeros_like(x) for x in (p, q, weight, w))
-        found = to_p, to_q, torch.empty_like(pairs), torch.empty_like(channels), to_weight, to_w
-        loop_of_max_dot_backward(*arrays(gradient.contiguous(), *inputs, *found))
-        return found
+        to_pairs, to_channels = torch.empty_like(pairs), torch.empty_like(channels)
+        given, to_others = (
+            (gradient.contiguous(), p, q, channels, weight, w),
+            (to_p, to_q, to_channels, to_weight, to_w),
+        )
+        loop_of_max_dot_backward(*arrays(to_pairs, pairs, *given, *to_others))
+        return to_p, to_q, to_pairs, to_channels, to_weight, to_w
 
 
 class _MaxDotRectified(torch.autograd.Function):
     """Keeps V relu(U few + b); relu(U few + b) is quickly made again."""
 
     @staticmethod
-    def forward(ctx: Any, *tensors: Tensor) -> Tensor:
-        p, q, few, out, bias, layer, channels, weight, w = inputs = [x.contiguous() for x in tensors]
+    def forward(ctx: Any, precision: torch.dtype, *tensors: Tensor) -> Tensor:
+        inputs = [x.contiguous().to(precision if k in (2, 3, 5) else x.dtype) for k, x in enumerate(tensors)]
+        p, q, few, out, bias, layer, channels, weight, w = inputs
         batch, js, others, _ = few.shape
-        found, pairs = p.new_empty(batch, others, js), p.new_empty(batch, js, others, len(layer))
+        found, pairs = p.new_empty(batch, others, js), few.new_empty(batch, js, others, len(layer))
         blocks, to_rectified, across = Blocks(batch, js * others), out.T, layer.T
         rectified, of_rectified = blocks.space(few, len(out))
         r, b = arrays(rectified, bias)
-        inputs_of = arrays(p, q, pairs, channels)
+        inputs_of = arrays(pairs, p, q, channels)
         W, D, F = arrays(weight, w, found)
         for k, of_f, of_r, of_y in zip(blocks.slices, blocks.rows(few), of_rectified, blocks.rows(pairs), strict=True):
             torch.mm(of_f, to_rectified, out=of_r)
@@ -77,17 +84,18 @@ class _MaxDotRectified(torch.autograd.Function):
         return found
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
         *inputs, pairs = ctx.saved_tensors
         p, q, few, out, bias, layer, channels, weight, w = inputs
         batch, js, others, _ = few.shape
-        found = [torch.zeros_like(x) for x in inputs]
+        found = [torch.zeros(x.shape) for x in inputs]
+        found[2] = torch.empty_like(few)
         to_p, to_q, to_few, to_out, to_bias, to_layer, to_channels, to_weight, to_w = found
         blocks, across = Blocks(batch, js * others), out.T
         (to_pairs, of_y), (rectified, of_r) = blocks.space(few, len(layer)), blocks.space(few, len(out))
         (to_rectified, of_s), (through, of_t) = blocks.space(few, len(out)), blocks.space(few, len(out))
         Y, R, S, T = arrays(to_pairs.view(-1, js, others, len(layer)), rectified, to_rectified, through)
-        inputs_of = arrays(gradient.contiguous(), p, q, pairs, channels)
+        inputs_of = arrays(pairs, gradient.contiguous(), p, q, channels)
         W, D, B, to_P, to_Q, to_C, to_W, to_D, to_B = arrays(
             weight, w, bias, to_p, to_q, to_channels, to_weight, to_w, to_bias
         )
@@ -95,27 +103,27 @@ class _MaxDotRectified(torch.autograd.Function):
         for k, x, to_x, y, r, s, t in rows:
             count = k.stop - k.start
             loop_of_max_dot_backward(
-                *(array[k] for array in inputs_of), W, D, to_P[k], to_Q[k], Y[:count], to_C[k], to_W, to_D
+                Y[:count], *(array[k] for array in inputs_of), W, D, to_P[k], to_Q[k], to_C[k], to_W, to_D
             )
             torch.mm(x, across, out=r)
             loop_of_add_and_rectify(R[:count], B)
-            to_layer.addmm_(y.T, r)
+            add_product(to_layer, y.T, r)
             torch.mm(y, layer, out=s)
             loop_of_rectify_backward(S[:count], R[:count], T[:count], to_B)
-            to_out.addmm_(t.T, x)
+            add_product(to_out, t.T, x)
             torch.mm(t, out, out=to_x)
-        return tuple(found)
+        return None, *found
 
 
-@entry_point(fastmath=True)
-def loop_of_max_dot(p, q, pairs, channels, weight, w, out):
+@loop(fastmath=True)
+def loop_of_max_dot(pairs, p, q, channels, weight, w, out):
     batch, js, others, size = pairs.shape
     second = np.empty(size, np.float32)
     for b in range(batch):
         for j in range(js):
             for i in range(others):
                 for h in range(size):
-                    second[h] = q[b, j, h] + pairs[b, j, i, h]
+                    second[h] = q[b, j, h] + read(pairs[b, j, i, h])
                 for c in range(channels.shape[3]):
                     x = channels[b, j, i, c]
                     if x != 0:
@@ -127,9 +135,9 @@ def loop_of_max_dot(p, q, pairs, channels, weight, w, out):
                 out[b, i, j] = total
 
 
-@entry_point(fastmath=True)
+@loop(fastmath=True)
 def loop_of_max_dot_backward(
-    gradient, p, q, pairs, channels, weight, w, to_p, to_q, to_pairs, to_channels, to_weight, to_w
+    to_pairs, pairs, gradient, p, q, channels, weight, w, to_p, to_q, to_channels, to_weight, to_w
 ):
     batch, js, others, size = pairs.shape
     second = np.empty(size, np.float32)
@@ -139,7 +147,7 @@ def loop_of_max_dot_backward(
             for i in range(others):
                 g = gradient[b, i, j]
                 for h in range(size):
-                    second[h] = q[b, j, h] + pairs[b, j, i, h]
+                    second[h] = q[b, j, h] + read(pairs[b, j, i, h])
                 for c in range(channels.shape[3]):
                     x = channels[b, j, i, c]
                     if x != 0:
@@ -154,7 +162,7 @@ def loop_of_max_dot_backward(
                 for h in range(size):
                     to_q[b, j, h] += through[h]
                 for h in range(size):
-                    to_pairs[b, j, i, h] = through[h]
+                    to_pairs[b, j, i, h] = kept(through[h], to_pairs[b, j, i, h])
                 for c in range(channels.shape[3]):
                     x = channels[b, j, i, c]
                     total = np.float32(0)

@@ -6,16 +6,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.common.compiling import entry_point
-from rnar.ops.compiled import Blocks, arrays, compiled
+from rnar.ops.compiled import Blocks, arrays, compiled, loop
 from rnar.ops.max_over_senders import loop_of_max_over_senders
+from rnar.ops.numbers import read
 
 
 def max_of_linear(x: Tensor, weight: Tensor) -> Tensor:
-    """max_i W x_ij: [B, j, H] of x [B, i, j, I], W [H, I]"""
+    """max_i W x_ij: [B, j, H] of x [B, i, j, I], W [H, I]; the product is in the precision of x"""
     if compiled(x):
         return _MaxOfLinear.apply(x, weight)  # type: ignore[no-any-return]
-    return (x @ weight.T).max(dim=1).values
+    return (x @ weight.T.to(x.dtype)).max(dim=1).values.to(weight.dtype)
 
 
 class _MaxOfLinear(torch.autograd.Function):
@@ -25,9 +25,9 @@ class _MaxOfLinear(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:  # type: ignore[override]
         x, weight = x.contiguous(), weight.contiguous()
         batch, senders, receivers, _ = x.shape
-        best = x.new_empty(batch, receivers, len(weight))
+        best = weight.new_empty(batch, receivers, len(weight))
         arg = torch.empty(best.shape, dtype=torch.int16)
-        blocks, across = Blocks(batch, senders * receivers), weight.T
+        blocks, across = Blocks(batch, senders * receivers), weight.T.to(x.dtype)
         messages, of_messages = blocks.space(x, len(weight))
         m, to_best, to_arg = arrays(messages.view(-1, senders, receivers, len(weight)), best, arg)
         for k, of_x, of_m in zip(blocks.slices, blocks.rows(x), of_messages, strict=True):
@@ -39,13 +39,13 @@ class _MaxOfLinear(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
         x, weight, arg = ctx.saved_tensors
-        to_x, to_weight = torch.zeros_like(x), torch.zeros_like(weight)
-        loop_of_max_of_linear_backward(*arrays(gradient.contiguous(), x, weight, arg, to_x, to_weight))
-        return to_x, to_weight
+        to_x, to_weight = torch.zeros(x.shape), torch.zeros_like(weight)
+        loop_of_max_of_linear_backward(*arrays(x, gradient.contiguous(), weight, arg, to_x, to_weight))
+        return to_x.to(x.dtype), to_weight
 
 
-@entry_point(fastmath=True)
-def loop_of_max_of_linear_backward(gradient, x, weight, arg, to_x, to_weight):
+@loop(fastmath=True)
+def loop_of_max_of_linear_backward(x, gradient, weight, arg, to_x, to_weight):
     batch, receivers, size = gradient.shape
     inputs = x.shape[3]
     for b in range(batch):
@@ -56,4 +56,4 @@ def loop_of_max_of_linear_backward(gradient, x, weight, arg, to_x, to_weight):
                 for k in range(inputs):
                     to_x[b, i, j, k] += g * weight[h, k]
                 for k in range(inputs):
-                    to_weight[h, k] += g * x[b, i, j, k]
+                    to_weight[h, k] += g * read(x[b, i, j, k])

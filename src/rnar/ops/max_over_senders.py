@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.ops.compiled import arrays, compiled
+from rnar.ops.compiled import arrays, compiled, loop
+from rnar.ops.numbers import read
 
 
 def max_over_senders(messages: Tensor) -> Tensor:
@@ -36,19 +37,20 @@ class _MaxOverSenders(torch.autograd.Function):
         return to_messages
 
 
-@entry_point
+@loop
 def loop_of_max_over_senders(messages, best, arg):
     batch, senders, receivers, size = messages.shape
     chosen = np.empty(size, np.int32)  # as wide as what is compared, for a loop that vectorises
     for b in range(batch):
         for j in range(receivers):
             for h in range(size):
-                best[b, j, h] = messages[b, 0, j, h]
+                best[b, j, h] = read(messages[b, 0, j, h])
                 chosen[h] = 0
             for i in range(1, senders):
                 for h in range(size):
-                    better = messages[b, i, j, h] > best[b, j, h]
-                    best[b, j, h] = messages[b, i, j, h] if better else best[b, j, h]
+                    message = read(messages[b, i, j, h])
+                    better = message > best[b, j, h]
+                    best[b, j, h] = message if better else best[b, j, h]
                     chosen[h] = np.int32(i) if better else chosen[h]
             for h in range(size):
                 arg[b, j, h] = chosen[h]

@@ -67,6 +67,12 @@ def chosen_device(name: Device, number: int = 0) -> torch.device:
     return torch.device(name, number) if name == "cuda" else torch.device(name)
 
 
+def has_bfloat16(device: torch.device) -> bool:
+    """Are there instructions for products in bfloat16? True where that is not told, as on CPUs that are not x86."""
+    found = getattr(torch.cpu, "get_capabilities", dict)() if device.type == "cpu" else {}
+    return found.get("architecture") != "x86_64" or found["avx512_bf16"] or found["amx_bf16"]
+
+
 def peak_memory(workers: Workers) -> float:
     """The most that a network's workers have had at once, in megabytes: of the GPU's memory if they are on one."""
     device = next(workers.reasoner.parameters()).device

@@ -63,6 +63,7 @@ class Learner:
         self.settings, self.team, self.model = settings, team, settings.recipe
         reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
         self.reasoner = reasoner.to(team.device).train()
+        self.reasoner.precision = settings.precision
         memory = None if settings.memory is None else int(settings.memory * 1e9)
         self.workers = Workers(self.reasoner, team.threads, (team.rank, team.world), memory)
         self.optimiser = _optimiser(self.reasoner, settings)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import rich.live
+import torch
 from rich.console import Console, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from rnar.clrs.splits import is_official
 from rnar.common.durations import took
+from rnar.training.environment import has_bfloat16
 from rnar.training.watch import Beginning, Watch
 
 WINDOW = 50  # steps over which the speed is measured
@@ -41,6 +43,8 @@ class Live(Watch):
             f"{' + '.join(settings.tasks)} with {settings.name}, seed {settings.seed}: {beginning.parameters:,} "
             f"parameters, {beginning.device}, threads {beginning.threads}; {beginning.path}"
         )
+        if settings.precision == "bfloat16" and not has_bfloat16(torch.device(beginning.device)):
+            self._say("there are no instructions for bfloat16 here: it is slower than float32")
         if self.step:
             self._say(f"goes on from step {self.step} of {self.steps}")
         if beginning.start:

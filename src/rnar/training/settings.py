@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from rnar.clrs import find as find_task
 from rnar.clrs.registry import MOST_SAMPLES
@@ -20,6 +20,7 @@ from rnar.common.names import nearest
 from rnar.engine.workers import MOST_THREADS
 from rnar.models import LARGEST_SIZE, MODELS, Model
 from rnar.models import find as find_model
+from rnar.nn.reasoner import Precision
 from rnar.training import schedules
 from rnar.training.schedules import Schedule
 
@@ -93,6 +94,9 @@ class Settings(OfAModel):
     """Draw positions, edge probabilities and needles at random, or have them as the official sets do."""
     size: int | None = asked(None, "INT", "the model's")
     """How many numbers the network has for each node."""
+    precision: Precision = "float32"
+    """Of the largest matrix products in training; with bfloat16, sums and all else are float32, and so are validation
+    and test. It pays on a CPU that has instructions for it."""
     without: tuple[str, ...] = ()
     """Inputs and hints that the network does not see."""
     average: float | None = asked(None, "NUMBER", "none")
@@ -176,6 +180,7 @@ class Resolved(OfAModel):
     """None: those of the standard protocol, which are the task's"""
     random_positions: bool
     size: int
+    precision: Precision = "float32"
     without: tuple[str, ...] = ()
     average: float | None = None
     """None: there is no average"""
@@ -244,6 +249,7 @@ RULES = (
     Rule("at least 0 and finite", lambda x: 0 <= x < math.inf, "weight_decay memory"),
     Rule("between 0 and 1", lambda x: 0 < x < 1, "average"),
     Rule("at least one size", len, "sizes"),
+    Rule(" or ".join(get_args(Precision)), get_args(Precision).__contains__, "precision"),
 )  # fmt: skip
 
 

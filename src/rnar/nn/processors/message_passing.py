@@ -95,7 +95,7 @@ class MessagePassing(Processor):
         weight, rest = prepared.of_pairs
         receiver = receiver + (self.to_whole(graph.whole) + rest)[:, None]
         layer = self.hidden_layer
-        x = pair_mlp(graph.channels, weight, sender, receiver, layer.weight, layer.bias)
+        x = pair_mlp(graph.channels, weight, sender, receiver, layer.weight, layer.bias, graph.precision)
         edges = graph.adjacency if self.uses_adjacency else None
         messages = self.aggregator.after(prepared.aggregator, x, edges, rng)
         if messages.shape != own.shape:
@@ -138,7 +138,8 @@ class Triplets(nn.Module):
         """a, b, c: what the nodes contribute in each of the three parts, [B, N, features]."""
         weight, rest = of_pairs
         c = c + (self.from_whole(graph.whole) + rest.view(3, -1).sum(dim=0))[:, None]
-        return Rectified(max_triplets(graph.channels, weight, a, b, c), self.out.weight, self.out.bias)
+        best = max_triplets(graph.channels, weight, a, b, c)
+        return Rectified(best, self.out.weight, self.out.bias, graph.precision)
 
 
 class Gate(nn.Module):
