@@ -18,6 +18,7 @@ import torch
 import rnar.clrs
 from helpers.command import refused, runner
 from helpers.training import small_test, tiny
+from rnar.cli.main import main
 from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.sets import SEED, problem_set
@@ -273,3 +274,28 @@ def test_a_run_that_cannot_be_tried_does_not_hide_the_others(run, runs, tmp_path
     assert [line.startswith(f"rnar: {tmp_path / name} is left out: ") for line, name in zip(
         said, ("damaged", "unknown", "unfit"), strict=True)] == [True] * 3  # fmt: skip
     assert "there is no model 'mine' here" in err and "is not JSON" in err and "does not fit the run's network" in err
+
+
+def test_a_network_is_tried_on_samples_that_were_exported(run, runs, tmp_path):
+    """As on the same samples drawn anew; a file of another task, layout or content is refused."""
+    file, other, dense = (tmp_path / f"{name}.npz" for name in ("bfs", "other", "dense"))
+    main(["data", "export", "bfs", str(file), "--split", "test"])
+    main(["data", "export", "dfs", str(other), "--n", "4"])
+    main(["data", "export", "bfs", str(dense), "--n", "4", "--layout", "dm-clrs"])
+    one = runs / "bfs" / "rnar"
+    code, out, err = run(one, "--data", file, "--json", tmp_path / "file.json")
+    assert code == 0 and "those in /" in out
+    run(one, "--json", tmp_path / "test.json")
+    found, expected = (
+        json.loads((tmp_path / name).read_text())["evaluations"][0] for name in ("file.json", "test.json")
+    )
+    assert found["score"] == expected["score"] and found["samples"] == 32 and found["problems"] == {"file": str(file)}
+    refused(run(one, "--data", other), "has no samples of bfs in the layout rnar")
+    refused(run(one, "--data", dense), "input/")
+    refused(run(one, "--data", file, "--n", 4), "--data has its samples and sizes")
+    refused(run(one, "--data", tmp_path / "nothing.npz"), "nothing.npz: No such file")
+    (tmp_path / "text.npz").write_text("hello")
+    refused(run(one, "--data", tmp_path / "text.npz"), "text.npz is no file that `rnar data export` writes")
+    with np.load(file) as arrays:
+        np.savez(tmp_path / "wrong.npz", **{**arrays, "output/pi": arrays["output/pi"] + 64})
+    refused(run(one, "--data", tmp_path / "wrong.npz"), "output/pi has values from 64 to 127")

@@ -31,8 +31,8 @@ VALUES = (
     "1000000000", "100000000000", "99999999999999999999999", "0x10", "²", "٣", "true", "False", "None", "auto", "[]",
     "[[5, 2, 9]]", "[5, 2, 9]", "[[]]", "{}", "[[[[1]]]]", '["A", "T"]', "[" * 3000, "*", "?", "[a", "**", ",", ",,",
     "0-4", "4-0", "bfs", "BFS", "dfs,bfs", "nosuch", "my:own", ":", "a:b:c", "rnar", "../..", "/", "/dev/null",
-    "/dev/full", "/proc", ".", "x" * 300, "x/" * 200, "\x1b[31m", "a\nb", "a\tb", "ü", "\udcff", "%s", "{0}", "$HOME", "~",
-    "-", "--", "--help", "-h", "'", '"', "=1+1", "latex", "png", "x.png", "x.csv", "quick", "table1", "rnar:rnar",
+    "/dev/full", "/proc", ".", "x" * 300, "x/" * 200, "\x1b[31m", "a\nb", "a\tb", "ü", "\udcff", "%s", "{0}", "$HOME",
+    "~", "-", "--", "--help", "-h", "'", '"', "=1+1", "latex", "png", "x.png", "x.csv", "quick", "table1", "rnar:rnar",
 )  # fmt: skip
 SMALL = {
     "train": ["--steps", "2", "--validate-every", "2", "--size", "4", "--batch", "2", "--sizes", "4", "--threads", "1",

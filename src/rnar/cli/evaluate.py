@@ -17,7 +17,7 @@ from rnar.clrs import find
 from rnar.common.blame import place_of
 from rnar.common.files import free
 from rnar.engine.workers import check_threads
-from rnar.evaluation.sets import ProblemSet, problem_sets
+from rnar.evaluation.sets import ProblemSet, exported, problem_sets
 from rnar.nn.reasoner import HintSource
 from rnar.report.trial_figures import figure as drawn
 from rnar.report.trial_files import as_csv, as_json
@@ -33,6 +33,7 @@ def evaluate(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUN...")],
     n: Annotated[tuple[int, ...], flag("INT...", "64")] = (),
     samples: Annotated[int | None, flag("INT", "as many as the official set has")] = None,
+    data: Annotated[Path | None, flag("FILE.npz", "the official test set")] = None,
     hints: bool = False,
     network: Which = "best",
     hard_hints: bool = False,
@@ -55,6 +56,7 @@ def evaluate(
         runs: Folders of runs, or folders above them.
         n: Sizes to try. A string matcher's needle comes on top of them, as in the official sets.
         samples: How many samples of each size.
+        data: Samples that `rnar data export` wrote, in place of --n and --samples.
         hints: Score the hints too, at each step.
         network: The one that was selected, the last one, or the average of the weights, if the run kept one.
         hard_hints: Feed hints back as decisions, and not as probabilities.
@@ -74,7 +76,9 @@ def evaluate(
     files = writers(csv, json, figure, force)
     refused = Refused()
     found = runs_in(runs, tell, refused)
-    work = [(run, sets_of(run, n, samples)) for run in found]
+    if data is not None and (n or samples is not None):
+        raise ValueError("--data has its samples and sizes; leave --n and --samples away")
+    work = [(run, sets_of(run, n, samples, data)) for run in found]
     note_of_one_size((sets for _, sets in work), n)
     outcomes = tried(work, console, hints, place, threads, refused, trial)
     for target, make in files.items():  # before anything is printed: who reads that may go away
@@ -139,8 +143,10 @@ def writers(
     return found
 
 
-def sets_of(run: Run, sizes: tuple[int, ...], samples: int | None) -> list[ProblemSet]:
+def sets_of(run: Run, sizes: tuple[int, ...], samples: int | None, data: Path | None) -> list[ProblemSet]:
     """By default as in the run's own test."""
+    if data is not None:
+        return [exported(task, data) for task in run.settings.tasks]
     count = run.settings.test_samples if samples is None and not sizes else samples
     return [problems for task in run.settings.tasks for problems in problem_sets(task, sizes, count)]
 

@@ -1,9 +1,10 @@
 """What a network is tried on: the test set of a task, or more samples, or other sizes."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
-from rnar.clrs import Batch, find, official
+from rnar.clrs import Batch, find, npz, official
 from rnar.clrs.mersenne import seeded
 from rnar.clrs.splits import is_official, size_of
 
@@ -22,6 +23,8 @@ class ProblemSet(NamedTuple):
     seed: int
     of_test: bool
     """Are they the test set of the task, or its first samples?"""
+    file: str = ""
+    """where they were exported to, if they are neither"""
 
     @property
     def official(self) -> bool:
@@ -31,10 +34,13 @@ class ProblemSet(NamedTuple):
     @property
     def length(self) -> int:
         """What the sampler takes for n."""
-        return find(self.task).problem.length(self.n)
+        return self.n if self.file else find(self.task).problem.length(self.n)
 
     def batches(self) -> Iterator[Batch]:
         """All samples, some at a time."""
+        if self.file:
+            yield npz.read(Path(self.file), self.task)
+            return
         if self.of_test:
             yield official(self.task, "test").part(slice(self.samples))
             return
@@ -43,6 +49,8 @@ class ProblemSet(NamedTuple):
             yield find(self.task).sample(rng, self.length, min(many, self.samples - start))
 
     def __str__(self) -> str:
+        if self.file:
+            return f"those in {self.file}"
         if not self.of_test:
             return f"drawn as that of n=64 is, with seed {self.seed}"
         whole = self.samples == size_of(self.task, "test").samples
@@ -64,6 +72,12 @@ def problem_sets(task: str, sizes: tuple[int, ...], samples: int | None) -> list
     if find(task).problem.only_size:
         return [problem_set(task, None, samples)]
     return [problem_set(task, n, samples) for n in dict.fromkeys(sizes or [OFFICIAL])]
+
+
+def exported(task: str, file: Path) -> ProblemSet:
+    """The samples of a task in a file that `rnar data export` wrote."""
+    batch = npz.read(file, task)
+    return ProblemSet(task, batch.nodes, batch.size, 0, False, str(file))
 
 
 def problem_set(task: str, n: int | None = None, samples: int | None = None) -> ProblemSet:

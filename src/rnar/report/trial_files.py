@@ -25,6 +25,7 @@ def as_json(outcomes: Sequence[Outcome]) -> bytes:
 def plain(outcome: Outcome) -> dict[str, Any]:
     """An outcome as plain data: which run was evaluated on which problems, and how it did."""
     settings, problems, evaluation = outcome.run.settings, outcome.problems, outcome.evaluation
+    drawn = {"official": problems.official, "seed": problems.seed}
     return {
         "run": str(outcome.run.path),
         "model": settings.name,
@@ -37,7 +38,9 @@ def plain(outcome: Outcome) -> dict[str, Any]:
         "network": outcome.trial.which,
         "hard_hints": outcome.trial.hard,
         "hints_from": outcome.trial.source,
-        "problems": {"official": problems.official, "seed": problems.seed},
+        "problems": {"file": problems.file}
+        if problems.file
+        else {"official": problems.official, "seed": problems.seed},
         "score": _number(evaluation.score),
         "interval": [_number(bound) for bound in outcome.interval],
         "exact": evaluation.exact,
