@@ -14,8 +14,10 @@ import pytest
 from helpers.command import runner
 from helpers.reporting import made_up, write
 from helpers.training import small_test, tiny
+from rnar.models import MODELS
 from rnar.report.figures import Curve, rates
-from rnar.report.trial_figures import Line
+from rnar.report.strokes import strokes
+from rnar.report.trial_figures import Line, smoothed
 from rnar.training import loop, train
 
 
@@ -89,7 +91,9 @@ def test_measurements_that_do_not_fit_are_refused(run, runs, tmp_path):
 
 
 def test_seeds_are_averaged_where_all_have_been():
-    curve = Curve("x", [np.array([0, 50, 100]), np.array([0, 50])], [np.array([1.0, 2.0, 9.0]), np.array([3.0, 6.0])])
+    curve = Curve(
+        "rnar", "x", [np.array([0, 50, 100]), np.array([0, 50])], [np.array([1.0, 2.0, 9.0]), np.array([3.0, 6.0])]
+    )
     steps, values = curve.common()
     assert steps.tolist() == [0, 50] and values.mean(0).tolist() == [2.0, 4.0]
 
@@ -114,10 +118,10 @@ def test_networks_are_tried_for_scores_against_size_and_hints_along_the_steps(ru
     few = ("--samples", 3, "--threads", 1)
     code, out, err = run(tmp_path / "runs", "--figure", "sizes", "--n", 4, 6, *few, "--out", tmp_path / "sizes.svg")
     assert (code, out) == (0, "") and "dfs" in err and "left out" in err
-    assert {"bfs", "4", "6", "rnar, seed 0", "size of the problems (n)"} <= set(texts(tmp_path / "sizes.svg"))
+    assert {"BFS", "4", "6", "RNAR, seed 0", "size of the problems (n)"} <= set(texts(tmp_path / "sizes.svg"))
     flags = ("--figure", "hints", "--n", 6, *few, "--out", tmp_path / "hints.svg")
     assert run(tmp_path / "runs" / "one", *flags) == (0, "", "")
-    assert "rnar, seed 0" in texts(tmp_path / "hints.svg")
+    assert "RNAR, seed 0" in texts(tmp_path / "hints.svg")
     assert {"pi_h", "reach_h", "step"} <= set(texts(tmp_path / "hints.svg"))
     assert json.loads((tmp_path / "runs" / "one" / "result.json").read_text())["steps"] == 2  # the run is as it was
 
@@ -134,7 +138,7 @@ def test_networks_that_differ_in_their_seed_are_one_line_and_others_are_not(run,
         assert len([text for text in texts(out) if text.endswith("mean of 2 seeds")]) == 1
         assert len([text for text in texts(out) if text.endswith("seed 0")]) == 1
         assert not [text for text in texts(out) if text.endswith("seed 1")]
-    assert "score, with 95% interval or standard error over seeds (%)" in texts(tmp_path / "sizes.svg")
+    assert "score ± 95% interval or standard error (%)" in texts(tmp_path / "sizes.svg")
 
 
 def test_the_score_of_several_seeds_is_their_mean_and_its_standard_error():
@@ -149,6 +153,20 @@ def test_the_score_of_several_seeds_is_their_mean_and_its_standard_error():
 
     three = Line([outcome(0, 0.2), outcome(1, 0.4), outcome(2, 0.6)])
     assert three.score() == pytest.approx((0.4, 0.2 / 3**0.5, 0.2 / 3**0.5))
-    assert (three.label, three.sizes) == ("rnar, mean of 3 seeds", [8])
+    assert (three.label, three.sizes) == ("RNAR, mean of 3 seeds", [8])
     alone = Line([outcome(5, 0.4)])
     assert alone.score() == pytest.approx((0.4, 0.3, 0.3)) and alone.label == "rnar, seed 5"
+
+
+def test_a_model_looks_the_same_in_every_figure_and_its_variants_alike():
+    few = strokes([("rnar", "RNAR"), ("mpnn", "mpnn")])
+    many = strokes([(model, model) for model in ("mpnn", "own:model", *MODELS)])
+    assert few["RNAR"] == many["rnar"] and few["mpnn"] == many["mpnn"]
+    assert len({*many.values()}) == len(many) == len(MODELS) + 1
+    one, other = strokes([("rnar", "one"), ("rnar", "other")]).values()
+    assert one.colour == other.colour and one.dash != other.dash and one.marker != other.marker
+
+
+def test_smoothing_takes_the_mean_of_neighbours_that_are_numbers():
+    values = np.array([[0.0, 3.0, 6.0, np.nan, 12.0]])
+    assert smoothed(values, 1)[0].tolist() == [1.5, 3.0, 4.5, 9.0, 12.0]

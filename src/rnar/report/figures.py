@@ -15,14 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from rnar.report.groups import Group, Groups, in_order
-from rnar.report.published import MODELS, title
+from rnar.report.published import title
+from rnar.report.strokes import Stroke, strokes
 from rnar.training.run import METRICS, read_metrics
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""of Okabe and Ito (2008), which people with any vision tell apart; yellow is left out, for it is faint on white"""
-DASHES = ("-", "--", "-.")
 DOTS, NARROWEST = 150, 4.5
-COLUMNS, WIDTH, HEIGHT, LEGEND = 4, 3.1, 2.5, 0.5
+COLUMNS, WIDTH, HEIGHT = 4, 3.1, 2.5
+LETTERS, LINE = 14, 0.18  # of a legend: letters in an inch, and a line's height in inches
 UNITS = (("s", 1, 0.0), ("min", 60, 600.0), ("h", 3600, 6 * 3600.0))  # with the seconds from which they are used
 
 
@@ -41,6 +40,7 @@ Value = Callable[[dict[str, Any], str], float]
 class Curve(NamedTuple):
     """The same runs with one seed after the other."""
 
+    model: str
     label: str
     steps: list[np.ndarray]
     values: list[np.ndarray]
@@ -74,7 +74,7 @@ def timing(groups: Groups, measured: Iterable[Path], format: str) -> bytes:
     for (task, model), rate in sorted(pace.items(), key=lambda item: in_order(*item[0])):
         about = f"n = {', '.join(map(str, rate.sizes))}, {rate.threads} thread{'s' * (rate.threads > 1)}"
         label = f"{title(model)} in dm-clrs, training alone, {about}"
-        lines.setdefault(task, []).append((label, title(model), rate.seconds / seconds))
+        lines.setdefault(task, []).append((label, model, rate.seconds / seconds))
     return _drawn(scaled, f"wall-clock time ({unit})", format, lines)
 
 
@@ -83,7 +83,7 @@ def _panels(groups: Groups, value: Value) -> dict[str, list[Curve]]:
     for (task, model), some in groups.items():
         for group in some:
             different = [] if group is some[0] else [f"{group.planned} steps", group.unusual]
-            curve = _curve(group, ", ".join(filter(None, [title(model), *different])), task, value)
+            curve = _curve(group, model, ", ".join(filter(None, [title(model), *different])), task, value)
             if curve.steps:
                 found.setdefault(task, []).append(curve)
     if not found:
@@ -91,8 +91,8 @@ def _panels(groups: Groups, value: Value) -> dict[str, list[Curve]]:
     return found
 
 
-def _curve(group: Group, label: str, task: str, value: Value) -> Curve:
-    curve = Curve(label, [], [])
+def _curve(group: Group, model: str, label: str, task: str, value: Value) -> Curve:
+    curve = Curve(model, label, [], [])
     for row in group.rows:
         if row.path is None:
             raise ValueError("a figure is drawn of run folders: a CSV has only what came out in the end")
@@ -111,17 +111,16 @@ def _drawn(
     straight: dict[str, list[tuple[str, str, float]]],
     limits: tuple[float, float | None] = (0, None),
 ) -> bytes:
-    """All panels with one legend. `straight`: by task lines through the origin, as label, whose colour, and slope."""
-    labels = list(dict.fromkeys(curve.label for some in panels.values() for curve in some))
-    labels.sort(key=lambda label: [*MODELS.values(), label].index(label))
-    page, grid = canvas(len(panels), COLUMNS, WIDTH, HEIGHT, LEGEND)
+    """All panels with one legend. `straight`: by task lines through the origin, as label, model, and slope."""
+    drawn = [(curve.model, curve.label) for some in panels.values() for curve in some]
+    looks = strokes(sorted(drawn, key=lambda line: in_order("", line[0])))
+    page, grid = canvas(len(panels), COLUMNS, WIDTH, HEIGHT)
     for place, (axes, (task, some)) in enumerate(zip(grid, panels.items(), strict=False)):
-        for curve in sorted(some, key=lambda curve: labels.index(curve.label)):
-            number = labels.index(curve.label)
-            _draw(axes, curve, COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)])
+        for curve in sorted(some, key=lambda curve: list(looks).index(curve.label)):
+            _draw(axes, curve, looks[curve.label])
         for label, model, slope in straight.get(task, []):
             end = max(steps[-1] for curve in some for steps in curve.steps)
-            colour = COLOURS[labels.index(model) % len(COLOURS)] if model in labels else "0.3"
+            colour = strokes([(model, model)])[model].colour
             axes.plot([0, end], [0, slope * end], ":", color=colour, linewidth=1.8, label=label)
         seeds = ", ".join(dict.fromkeys(str(len(curve.steps)) for curve in some))
         axes.set(title=f"{title(task)}  (seeds: {seeds})", ylim=limits)
@@ -132,17 +131,17 @@ def _drawn(
             axes.set_ylabel(y)
         if place + COLUMNS >= len(panels):
             axes.set_xlabel("training steps")
-    _legend(page, grid)
+    shared_legend(page, grid)
     return saved(page, format)
 
 
-def _draw(axes: Axes, curve: Curve, colour: str, dash: str) -> None:
+def _draw(axes: Axes, curve: Curve, stroke: Stroke) -> None:
     """The mean over seeds and their band, and single seeds where not all have come so far."""
     steps, values = curve.common()
     for own, value in zip(curve.steps, curve.values, strict=True):
         beyond = own >= steps[-1]
-        axes.plot(own[beyond], value[beyond], linewidth=0.7, alpha=0.8, color=colour, linestyle=dash)
-    draw_band(axes, steps, values, linewidth=1.6, label=curve.label, color=colour, linestyle=dash)
+        axes.plot(own[beyond], value[beyond], linewidth=0.7, alpha=0.8, **stroke.looks)
+    draw_band(axes, steps, values, linewidth=1.6, label=curve.label, **stroke.looks)
 
 
 def draw_band(axes: Axes, x: np.ndarray, values: np.ndarray, **looks: Any) -> None:
@@ -152,13 +151,16 @@ def draw_band(axes: Axes, x: np.ndarray, values: np.ndarray, **looks: Any) -> No
         axes.fill_between(x, values.min(0), values.max(0), color=looks["color"], alpha=0.2, linewidth=0)
 
 
-def _legend(page: Figure, grid: Iterable[Axes]) -> None:
+def shared_legend(page: Figure, grid: Iterable[Axes]) -> None:
+    """One legend for all panels, below them: as many columns as there is room for."""
     found = {}
     for axes in grid:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    columns = 2 if len(found) == 4 else 3
+    longest = max(map(len, found), default=0)
+    columns = max(1, min(len(found), int(page.get_figwidth() * LETTERS // (longest + 8))))
     page.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
+    page.set_figheight(page.get_figheight() + LINE * -(-len(found) // columns))
 
 
 class Rate(NamedTuple):
@@ -192,11 +194,11 @@ def rates(paths: Iterable[Path]) -> dict[tuple[str, str], Rate]:
     return {key: Rate(mean(each.values()), tuple(sorted(each)), threads[key]) for key, each in seconds.items()}
 
 
-def canvas(panels: int, columns: int, width: float, height: float, below: float = 0.0) -> tuple[Figure, list[Axes]]:
-    """A page, and as many panels of this size in inches; what is left of the last row stays empty, and room below."""
+def canvas(panels: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """A page, and as many panels of this size in inches; what is left of the last row stays empty."""
     columns = min(columns, panels)
     rows = -(-panels // columns)
-    size = max(width * columns, NARROWEST), height * rows + below
+    size = max(width * columns, NARROWEST), height * rows
     page = Figure(figsize=size, dpi=DOTS, layout="constrained")
     grid = list(page.subplots(rows, columns, squeeze=False).flatten())
     for axes in grid[panels:]:

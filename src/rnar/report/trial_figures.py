@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +10,15 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from rnar.report.figures import COLOURS, canvas, draw_band, looks, saved
+from rnar.report.figures import canvas, draw_band, looks, saved, shared_legend
+from rnar.report.published import title
+from rnar.report.strokes import Stroke, nth, strokes
 from rnar.report.trials import Outcome
 
-MARKERS, DASHES = "osD^vPX", ("-", "--", ":", "-.")
 LARGEST_SEEN = 16  # in training, by the standard protocol
 FEW = 20  # steps that have a marker each
+MANY, WINDOWS = 40, 40  # steps from which lines are smoothed, and into how many windows
+SPREAD = 0.05  # by which share of n points stand apart at most, so that intervals do not hide each other
 COLUMNS, WIDTH, HEIGHT, LIMITS = 3, 4.6, 3.4, (-3, 103)
 
 
@@ -36,7 +38,11 @@ class Line(NamedTuple):
     @property
     def label(self) -> str:
         which = f"seed {self.seeds[0]}" if len(self.seeds) == 1 else f"mean of {len(self.seeds)} seeds"
-        return f"{self.outcomes[0].run.settings.name}, {which}"
+        return f"{title(self.model)}, {which}"
+
+    @property
+    def model(self) -> str:
+        return self.outcomes[0].run.settings.name
 
     def at(self, n: int) -> Line:
         return Line([outcome for outcome in self.outcomes if outcome.problems.n == n])
@@ -85,25 +91,29 @@ def hints(outcomes: Sequence[Outcome], format: str) -> bytes:
 def _drawn(tasks: list[list[Line]], hints: list[Line], format: str) -> bytes:
     """A panel for the scores of each task, then one for the hints of each of these lines."""
     page, grid = canvas(len(tasks) + len(hints), COLUMNS, WIDTH, HEIGHT)
+    drawn = strokes((line.model, line.label) for some in tasks for line in some)
     for axes, some in zip(grid, tasks, strict=False):
-        draw_scores(axes, some)
+        draw_scores(axes, some, drawn)
     for axes, line in zip(grid[len(tasks) :], hints, strict=True):
         draw_hints(axes, line)
+    if tasks:
+        shared_legend(page, grid[: len(tasks)])
     return saved(page, format)
 
 
-def draw_scores(axes: Axes, some: list[Line]) -> None:
+def draw_scores(axes: Axes, some: list[Line], drawn: dict[str, Stroke]) -> None:
     """The scores of one task against n."""
     sizes = sorted({n for line in some for n in line.sizes})
-    for k, (line, colour) in enumerate(zip(some, cycle(COLOURS), strict=False)):
-        shift = 1 + 0.03 * (k - (len(some) - 1) / 2)  # so that intervals do not hide each other
+    for line, shift in zip(some, np.linspace(1 - SPREAD, 1 + SPREAD, len(some) + 2)[1:-1], strict=True):
         score, below, above = 100 * np.array([line.at(n).score() for n in line.sizes]).T
-        style: dict[str, Any] = dict(marker=MARKERS[k % len(MARKERS)], linestyle=DASHES[k // len(COLOURS) % 4])
-        n, bars = np.array(line.sizes) * shift, [below, above]
-        axes.errorbar(n, score, bars, capsize=3, markersize=5, label=line.label, color=colour, **style)
+        n, bars, stroke = np.array(line.sizes) * shift, [below, above], drawn[line.label]
+        style: dict[str, Any] = dict(
+            marker=stroke.marker, markersize=4, capsize=2, linewidth=1.2, elinewidth=0.8, **stroke.looks
+        )
+        axes.errorbar(n, score, bars, label=line.label, **style)
         if len(line.seeds) > 1:
             each = [(outcome.problems.n * shift, 100 * outcome.evaluation.score) for outcome in line.outcomes]
-            axes.plot(*zip(*each, strict=True), ".", color=colour, alpha=0.5, markersize=4)
+            axes.plot(*zip(*each, strict=True), ".", color=stroke.colour, alpha=0.5, markersize=4)
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [str(n) for n in sizes])
     axes.minorticks_off()
@@ -113,27 +123,43 @@ def draw_scores(axes: Axes, some: list[Line]) -> None:
         axes.axvspan(sizes[0] / 1.2, seen * 1.1, color="0.93", zorder=0)
         axes.text(sizes[0] / 1.15, 0, "sizes of training", fontsize=7, color="0.4")
     counts = {len(line.seeds) > 1 for line in some}
-    bars = [name for name, are in (("95% interval", False), ("standard error over seeds", True)) if are in counts]
-    axes.set(title=outcomes[0].problems.task, xlim=(sizes[0] / 1.2, sizes[-1] * 1.2), ylim=LIMITS)
-    axes.set(xlabel="size of the problems (n)", ylabel=f"score, with {' or '.join(bars)} (%)")
-    axes.legend(loc="best", framealpha=0.7, fontsize=7)
+    bars = [name for name, are in (("95% interval", False), ("standard error", True)) if are in counts]
+    axes.set(title=title(outcomes[0].problems.task), xlim=(sizes[0] / 1.2, sizes[-1] * 1.2), ylim=LIMITS)
+    axes.set(xlabel="size of the problems (n)", ylabel=f"score ± {' or '.join(bars)} (%)")
 
 
 def draw_hints(axes: Axes, line: Line) -> None:
     """How well each hint is predicted along the steps, at one size: the mean over seeds, and the band of all seeds.
 
-    Hints that are numbers are left out: they have errors and no accuracy.
+    Hints that are numbers are left out: they have errors and no accuracy. Those that are sets have an F1, and dashes.
+    Of long traces the mean over a window is drawn, and each step faintly behind it.
     """
     first, *_ = line.outcomes
     names = [name for name, tally in first.evaluation.hints.items() if not tally.measure.is_error]
     for k, name in enumerate(names):
         each = 100 * np.array([outcome.evaluation.hints[name].each for outcome in line.outcomes])  # [seeds, T]
-        colour, dash = COLOURS[k % len(COLOURS)], DASHES[k // len(COLOURS) % len(DASHES)]
-        marker = MARKERS[k % len(MARKERS)] if each.shape[1] <= FEW else None
-        style: dict[str, Any] = dict(color=colour, linestyle=dash, linewidth=1.3, marker=marker, markersize=4)
-        draw_band(axes, np.arange(1, each.shape[1] + 1), each, label=name, **style)
+        is_set, steps = first.evaluation.hints[name].measure.name == "F1", np.arange(1, each.shape[1] + 1)
+        style: dict[str, Any] = dict(color=nth(k).colour, linestyle="--" if is_set else "-", linewidth=1.4)
+        if len(steps) <= FEW:
+            style |= dict(marker=nth(k).marker, markersize=4)
+        if len(steps) > MANY:
+            axes.plot(steps, each.mean(0), color=nth(k).colour, linewidth=0.5, alpha=0.25)
+            each = smoothed(each, len(steps) // WINDOWS)
+        draw_band(axes, steps, each, label=f"{name} (F1)" if is_set else name, **style)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set(title=f"{first.problems.task}, n={first.problems.n}\n{line.label}", ylim=LIMITS)
-    axes.set(xlabel="step", ylabel="accuracy or F1 of hints (%)")
+    axes.set(title=f"{title(first.problems.task)}, n={first.problems.n}\n{line.label}", ylim=LIMITS)
+    axes.set(xlabel="step", ylabel="accuracy of hints, or F1 (%)")
     if names:  # beside the panel, as there are many
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0, frameon=False, fontsize=7)
+
+
+def smoothed(values: np.ndarray, width: int) -> np.ndarray:
+    """The mean of each place's neighbours, so many on either side [..., T]; what is not a number does not count."""
+    there = np.isfinite(values)
+    window = np.ones(2 * width + 1)
+
+    def summed(x: np.ndarray) -> np.ndarray:
+        return np.apply_along_axis(lambda row: np.convolve(row, window, mode="same"), -1, x)
+
+    with np.errstate(invalid="ignore"):
+        return summed(np.where(there, values, 0.0)) / summed(there.astype(float))

@@ -38,9 +38,7 @@ def plain(outcome: Outcome) -> dict[str, Any]:
         "network": outcome.trial.which,
         "hard_hints": outcome.trial.hard,
         "hints_from": outcome.trial.source,
-        "problems": {"file": problems.file}
-        if problems.file
-        else {"official": problems.official, "seed": problems.seed},
+        "problems": {"file": problems.file} if problems.file else drawn,
         "score": _number(evaluation.score),
         "interval": [_number(bound) for bound in outcome.interval],
         "exact": evaluation.exact,

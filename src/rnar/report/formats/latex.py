@@ -19,22 +19,24 @@ SPECIAL = str.maketrans({
 
 def render(page: Page) -> str:
     """A table that is made narrower where it is wider than the page."""
-    tails = page.tails()
-    head = zip_longest(*(head.split("\n") for head in page.head), fillvalue="")
-    rows = ["\\midrule\n" * (place in page.rules) + _line(map(_padded, row, tails))
-            for place, row in enumerate(page.rows)]  # fmt: skip
+    heads = zip_longest(*(head.split("\n") for head in page.head), fillvalue="")
+    head = [[rf"\textbf{{{escaped(part)}}}" if part else "" for part in line] for line in heads]
+    cells = [[text(cell) + _tail(cell) for cell in row] for row in page.rows]
+    widths = [max(map(len, column)) for column in zip(*head, *cells, strict=True)]
+    rows = ["\\midrule\n" * (k in page.rules) + _line(row, widths) for k, row in enumerate(cells)]
     return Template((files("rnar.report.formats") / "page.tex").read_text("utf-8")).substitute(
         title=escaped(page.title),
         align="l" * page.left + "r" * (len(page.head) - page.left),
-        head="\n".join(_line(rf"\textbf{{{escaped(part)}}}" if part else "" for part in line) for line in head),
+        head="\n".join(_line(line, widths) for line in head),
         rows="\n".join(rows),
         notes="".join(f"\\textsuperscript{{{letter}}} {escaped(note)}.\n" for letter, note in page.notes),
         about=escaped(" ".join(page.about)),
     )
 
 
-def _line(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
+def _line(cells: Iterable[str], widths: Iterable[int]) -> str:
+    """A row whose cells stand below those of other rows, for a person who edits it."""
+    return " & ".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)) + r" \\"
 
 
 def text(cell: Cell) -> str:
@@ -46,14 +48,9 @@ def text(cell: Cell) -> str:
     return rf"\textcolor[HTML]{{{TONES[cell.tone]}}}{{{found}}}" if cell.tone else found
 
 
-def _padded(cell: Cell, room: tuple[str, str]) -> str:
-    """With what follows, in as much room as all of the column have."""
-    own, most = _tail(*cell.tail), _tail(*room)
-    return text(cell) + (own if own == most else rf"\rlap{{{own}}}\hphantom{{{most}}}")
-
-
-def _tail(spread: str, marks: str) -> str:
-    return rf" $\pm$ {escaped(spread)}" * bool(spread) + rf"\,\textsuperscript{{{marks}}}" * bool(marks)
+def _tail(cell: Cell) -> str:
+    spread = rf" $\pm$ {escaped(cell.spread)}" if cell.spread else ""
+    return spread + (rf"\textsuperscript{{{cell.marks}}}" if cell.marks else "")
 
 
 def escaped(words: str) -> str:

@@ -49,10 +49,11 @@ def _pieces(page: Page, console: Console) -> Iterator[Table]:
 
 
 def _table(page: Page, columns: list[int], tall: bool, padding: int) -> Table:
-    """Of these columns. `tall`: what follows ± has a line of its own."""
+    """Of these columns. `tall`: numbers of steps may have two lines; a number and its ± always stand together."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, padding, 0, 0), header_style="bold", show_edge=False)
     for k in columns:
-        table.add_column(page.head[k], justify="left" if k < page.left else "right", overflow="fold")
+        words = k < page.left
+        table.add_column(page.head[k], justify="left" if words else "right", overflow="fold", no_wrap=not words)
     tails = page.tails()
     for place, row in enumerate(page.rows):
         if place in page.rules:
@@ -72,7 +73,7 @@ def text(cell: Cell, tall: bool = False) -> Text:
         words = words.replace(" of ", f"{space}of ")
     found = Text.assemble((words, style), style=TONES[cell.tone])
     if cell.spread:
-        found.append(f"{space}±{cell.spread}", "dim")
+        found.append(f" ±{cell.spread}", "dim")
     if cell.marks:
         found.append(f" {cell.marks}", "dim")
     return found
