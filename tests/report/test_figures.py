@@ -122,7 +122,7 @@ def test_networks_are_tried_for_scores_against_size_and_hints_along_the_steps(ru
     flags = ("--figure", "hints", "--n", 6, *few, "--out", tmp_path / "hints.svg")
     assert run(tmp_path / "runs" / "one", *flags) == (0, "", "")
     assert "RNAR, seed 0" in texts(tmp_path / "hints.svg")
-    assert {"pi_h", "reach_h", "step"} <= set(texts(tmp_path / "hints.svg"))
+    assert {"pi_h", "reach_h (F1)", "step"} <= set(texts(tmp_path / "hints.svg"))
     assert json.loads((tmp_path / "runs" / "one" / "result.json").read_text())["steps"] == 2  # the run is as it was
 
 
@@ -155,7 +155,7 @@ def test_the_score_of_several_seeds_is_their_mean_and_its_standard_error():
     assert three.score() == pytest.approx((0.4, 0.2 / 3**0.5, 0.2 / 3**0.5))
     assert (three.label, three.sizes) == ("RNAR, mean of 3 seeds", [8])
     alone = Line([outcome(5, 0.4)])
-    assert alone.score() == pytest.approx((0.4, 0.3, 0.3)) and alone.label == "rnar, seed 5"
+    assert alone.score() == pytest.approx((0.4, 0.3, 0.3)) and alone.label == "RNAR, seed 5"
 
 
 def test_a_model_looks_the_same_in_every_figure_and_its_variants_alike():

@@ -107,10 +107,8 @@ def draw_scores(axes: Axes, some: list[Line], drawn: dict[str, Stroke]) -> None:
     for line, shift in zip(some, np.linspace(1 - SPREAD, 1 + SPREAD, len(some) + 2)[1:-1], strict=True):
         score, below, above = 100 * np.array([line.at(n).score() for n in line.sizes]).T
         n, bars, stroke = np.array(line.sizes) * shift, [below, above], drawn[line.label]
-        style: dict[str, Any] = dict(
-            marker=stroke.marker, markersize=4, capsize=2, linewidth=1.2, elinewidth=0.8, **stroke.looks
-        )
-        axes.errorbar(n, score, bars, label=line.label, **style)
+        thin: dict[str, Any] = dict(markersize=4, capsize=2, linewidth=1.2, elinewidth=0.8)
+        axes.errorbar(n, score, bars, label=line.label, marker=stroke.marker, **thin, **stroke.looks)
         if len(line.seeds) > 1:
             each = [(outcome.problems.n * shift, 100 * outcome.evaluation.score) for outcome in line.outcomes]
             axes.plot(*zip(*each, strict=True), ".", color=stroke.colour, alpha=0.5, markersize=4)
