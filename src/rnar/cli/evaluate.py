@@ -12,9 +12,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from rnar.cli.flags import flag
-from rnar.cli.output import bar, image_format, tell, write
+from rnar.cli.output import bar, image_format, tell
 from rnar.clrs import find
-from rnar.common.files import free
+from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import ProblemSet, problem_sets
 from rnar.nn.reasoner import HintSource

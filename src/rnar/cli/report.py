@@ -9,9 +9,9 @@ import tyro
 from rich.console import Console
 
 from rnar.cli.flags import flag
-from rnar.cli.output import IMAGES, image_format, tell, write
+from rnar.cli.output import IMAGES, image_format, tell
 from rnar.clrs.choosing import matching
-from rnar.common.files import free
+from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import problem_sets
 from rnar.report.folders import gather

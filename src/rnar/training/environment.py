@@ -1,4 +1,4 @@
-"""What a run was computed with: versions, device, memory."""
+"""What a run was computed with: versions, code, device."""
 
 import platform
 import subprocess
@@ -11,7 +11,6 @@ import torch
 
 from rnar.clrs import find as find_task
 from rnar.common.fingerprint import fingerprint
-from rnar.engine.workers import Workers
 from rnar.models import Model, is_ours
 from rnar.models import find as find_model
 from rnar.training import schedules
@@ -20,8 +19,8 @@ from rnar.training.settings import Device, Resolved
 
 def versions() -> dict[str, Any]:
     """Of all that numbers may depend on; the commit, if this is a checkout of the sources."""
-    found: dict[str, Any] = {"python": platform.python_version()}
-    return {**found, **{name: version(name) for name in ("torch", "numpy", "numba", "rnar")}, "commit": commit()}
+    packages = {name: version(name) for name in ("torch", "numpy", "numba", "rnar")}
+    return {"python": platform.python_version(), **packages, "commit": commit()}
 
 
 def own_code(settings: Resolved) -> dict[str, str]:
@@ -65,11 +64,3 @@ def chosen_device(name: Device, number: int = 0) -> torch.device:
     if name == "cuda" and number >= torch.cuda.device_count():
         raise ValueError(f"there are {torch.cuda.device_count()} GPUs here, and no number {number}")
     return torch.device(name, number) if name == "cuda" else torch.device(name)
-
-
-def peak_memory(workers: Workers) -> float:
-    """The most that a network's workers have had at once, in megabytes: of the GPU's memory if they are on one."""
-    device = next(workers.reasoner.parameters()).device
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device) / 1e6
-    return workers.peak_memory() / 1e6
