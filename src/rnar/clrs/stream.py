@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,8 @@ class Stream(Iterator[Batch]):
     ):
         algorithm = find(task)
         sizes = sizes or algorithm.problem.training_sizes
-        self._maker = _Maker(algorithm, seed, batch, sizes, transform, random_positions, options)
+        options = {**algorithm.problem.training, **options}
+        self._maker = _Maker(algorithm, seed, batch, sizes, options, random_positions, transform)
         if ahead < 0:
             raise ValueError(f"ahead={ahead}: as many batches cannot be prepared in advance")
         self._ahead = ahead
@@ -96,38 +98,39 @@ class Stream(Iterator[Batch]):
         self.close()
 
 
+@dataclass(frozen=True)
 class _Maker:
     """Makes batch number k. What would be raised at the first batch of any size is raised at once."""
 
-    def __init__(
-        self,
-        algorithm: Algorithm,
-        seed: int,
-        batch: int,
-        sizes: tuple[int, ...],
-        transform: Callable[[Batch], Batch] | None,
-        random_positions: bool,
-        options: dict[str, Any],
-    ):
-        self.algorithm, self.batch, self.sizes, self.transform = algorithm, batch, sizes, transform
-        self.random_positions = random_positions
-        self.options = {**algorithm.problem.training, **options}
-        self.identity = {
-            "task": algorithm.name,
-            "seed": int(seed),
-            "batch": int(batch),
-            "sizes": [int(n) for n in sizes],
-            "random_positions": bool(random_positions),
+    algorithm: Algorithm
+    seed: int
+    batch: int
+    sizes: tuple[int, ...]
+    options: dict[str, Any]
+    random_positions: bool
+    transform: Callable[[Batch], Batch] | None
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise ValueError(f"a seed must not be negative, but it is {self.seed}")
+        for n in self.sizes:
+            self.algorithm.check(n, self.batch, self.options)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What decides all batches, as plain data."""
+        return {
+            "task": self.algorithm.name,
+            "seed": int(self.seed),
+            "batch": int(self.batch),
+            "sizes": [int(n) for n in self.sizes],
+            "random_positions": bool(self.random_positions),
             "options": {name: list(x) if isinstance(x, tuple) else x for name, x in self.options.items()},
         }
-        self.entropy = (seed, *algorithm.name.encode())  # so that two tasks with one seed have nothing in common
-        if seed < 0:
-            raise ValueError(f"a seed must not be negative, but it is {seed}")
-        for n in sizes:
-            algorithm.check(n, batch, self.options)
 
     def __call__(self, k: int) -> Batch:
-        rng = np.random.RandomState(np.random.MT19937(np.random.SeedSequence((*self.entropy, k))))
+        entropy = (self.seed, *self.algorithm.name.encode(), k)  # two tasks with one seed have nothing in common
+        rng = np.random.RandomState(np.random.MT19937(np.random.SeedSequence(entropy)))
         n = self.sizes[k % len(self.sizes)]
         batch = self.algorithm.sample(rng, n, self.batch, **self.options)
         if self.random_positions:
