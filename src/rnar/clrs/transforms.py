@@ -52,6 +52,8 @@ def spec_without_hints(spec: Spec, names: Container[str]) -> Spec:
 
 def without_hints(batch: Batch, names: Container[str]) -> Batch:
     """Less these hints, if it has them."""
+    if not any(name in names for name in batch.hints):
+        return batch
     return batch._replace(hints={name: array for name, array in batch.hints.items() if name not in names})
 
 
