@@ -22,12 +22,9 @@ from torch import Tensor, nn
 
 from rnar.models import find
 from rnar.nn.aggregators import LSTM
-from rnar.nn.decoders import Decoder, Decoders, EdgePointer, NodePointer, OfWhole, PermutationDecoder
-from rnar.nn.encoders import Encoders
+from rnar.nn.decoders import EdgePointer, NodePointer, OfWhole, PermutationDecoder
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.reasoner import Reasoner
-
-Parameters = dict[str, np.ndarray]
 
 
 def load_dm_clrs(source: str | Path | Mapping[str, np.ndarray], tasks: Sequence[str], model: str) -> Reasoner:
@@ -35,14 +32,15 @@ def load_dm_clrs(source: str | Path | Mapping[str, np.ndarray], tasks: Sequence[
 
     `model` is `mpnn`, `pgn`, `triplet-gmpnn`, or their variants with an LSTM. Hints are not reversed: dm-clrs has none.
     """
-    parameters = dict(source) if isinstance(source, Mapping) else read_parameters(source)
-    size = _size(parameters)
+    given = Given(source if isinstance(source, Mapping) else read_parameters(source))
+    root = _processor(given)
+    size = len(given[f"{root}/linear/b"])  # H: as many numbers does the first map to the messages give
     reasoner = replace(find(model), reversal=False).build(list(tasks), size=size)
     if not isinstance(reasoner.processor, MessagePassing):
         raise ValueError(f"{model} is not a model of dm-clrs; choose from mpnn, pgn, triplet-gmpnn, rnar, rnar-mpnn")
-    left = set(parameters)
+    left = set(given)
     with torch.no_grad():
-        for key, parameter, value in _assignments(reasoner, parameters, list(tasks)):
+        for key, parameter, value in _assignments(reasoner, reasoner.processor, root, given, tasks):
             if value.shape != tuple(parameter.shape):
                 raise ValueError(f"{key} has shape {value.shape}; {model} needs {tuple(parameter.shape)}")
             parameter.copy_(torch.from_numpy(np.array(value)))  # a copy: it may be read-only
@@ -52,7 +50,14 @@ def load_dm_clrs(source: str | Path | Mapping[str, np.ndarray], tasks: Sequence[
     return reasoner
 
 
-def read_parameters(path: str | Path) -> Parameters:
+class Given(dict[str, np.ndarray]):
+    """The parameters of a network by their names in dm-clrs, `<Haiku module>/<w or b>`."""
+
+    def __missing__(self, key: str) -> np.ndarray:
+        raise ValueError(f"the parameter {key} is missing: another model, or other tasks, or not in their order")
+
+
+def read_parameters(path: str | Path) -> dict[str, np.ndarray]:
     """`{"<Haiku module>/<w or b>": array}` of a checkpoint or an `.npz`."""
     path = Path(path)
     if path.suffix == ".npz":
@@ -107,72 +112,31 @@ def _array_of_jax(function: Any, arguments: Any, state: Any, _: Any) -> np.ndarr
     return array
 
 
-def _size(parameters: Mapping[str, np.ndarray]) -> int:
-    """H, which is how many numbers the first map to the messages gives."""
-    return _value(parameters, f"{_processor(parameters)}/linear/b").shape[0]
-
-
-def _processor(parameters: Mapping[str, np.ndarray]) -> str:
+def _processor(given: Given) -> str:
     """The name of the processor's module, which depends on its class."""
-    found = sorted({match[1] for key in parameters if (match := re.match(r"(.*?clrs_processor)/", key))})
+    found = sorted({match[1] for key in given if (match := re.match(r"(.*?clrs_processor)/", key))})
     if len(found) != 1:
         raise ValueError(f"these are not the parameters of a dm-clrs network: it has {len(found)} processors")
     return found[0]
 
 
-def _value(parameters: Mapping[str, np.ndarray], key: str) -> np.ndarray:
-    if key not in parameters:
-        raise ValueError(f"the parameter {key} is missing: another model, or other tasks, or not in their order")
-    return parameters[key]
-
-
-Assignment = tuple[str, Tensor, np.ndarray]
-
-
-def _assignments(reasoner: Reasoner, parameters: Mapping[str, np.ndarray], tasks: list[str]) -> Iterator[Assignment]:
+def _assignments(
+    reasoner: Reasoner, processor: MessagePassing, root: str, given: Given, tasks: Sequence[str]
+) -> Iterator[tuple[str, Tensor, np.ndarray]]:
     """(their name, our parameter, its value)"""
-    yield from _of_processor(reasoner.processor, parameters)  # type: ignore[arg-type]
-    for k, task in enumerate(tasks):
-        heads = reasoner.heads_of(task)
-        prefix = f"net/~_construct_encoders_decoders/algo_{k}_"
-        for encoders in (heads.inputs, heads.hints):
-            yield from _of_encoders(encoders, parameters, prefix)
-        for decoders in (heads.decode_hints, heads.decode_outputs):
-            yield from _of_decoders(decoders, parameters, prefix)
+    for module, linear in (*_maps_of_processor(processor, root), *_maps_of_heads(reasoner, tasks)):
+        yield f"{module}/w", linear.weight, given[f"{module}/w"].T  # Haiku's weights are (inputs, outputs)
+        yield f"{module}/b", linear.bias, given[f"{module}/b"]
+    norm = f"{root}/layer_norm"
+    yield f"{norm}/scale", processor.norm.weight, given[f"{norm}/scale"]
+    yield f"{norm}/offset", processor.norm.bias, given[f"{norm}/offset"]
+    if isinstance(processor.aggregator, LSTM):
+        yield from _of_lstm(processor.aggregator, given, f"{root}/agg_lstm/linear")
 
 
-def _linear(module: str, linear: Any, parameters: Mapping[str, np.ndarray]) -> Iterator[Assignment]:
-    """Haiku's weights are (inputs, outputs)."""
-    yield f"{module}/w", linear.weight, _value(parameters, f"{module}/w").T
-    yield f"{module}/b", linear.bias, _value(parameters, f"{module}/b")
-
-
-def _linears(prefix: str, linears: Sequence[Any], parameters: Mapping[str, np.ndarray]) -> Iterator[Assignment]:
-    """Haiku numbers modules of one name: linear, linear_1, ..."""
-    for k, linear in enumerate(linears):
-        yield from _linear(f"{prefix}linear" + (f"_{k}" if k else ""), linear, parameters)
-
-
-def _of_processor(ours: MessagePassing, parameters: Mapping[str, np.ndarray]) -> Iterator[Assignment]:
-    root = _processor(parameters)
-    maps: list[nn.Linear] = [ours.to_receiver, ours.to_sender, ours.to_edge, ours.to_whole]
-    maps += [ours.from_node, ours.from_messages]
-    if (t := ours.triplets) is not None:
-        maps += [t.from_a, t.from_b, t.from_c, t.from_ab, t.from_ac, t.from_bc, t.from_whole, t.out]
-    if (g := ours.gate) is not None:
-        maps += [g.from_node, g.from_messages, g.out]
-    yield from _linears(f"{root}/", maps, parameters)
-    for k, layer in enumerate((ours.hidden_layer, ours.last_layer)):
-        yield from _linear(f"{root}/mlp/~/linear_{k}", layer, parameters)
-    yield f"{root}/layer_norm/scale", ours.norm.weight, _value(parameters, f"{root}/layer_norm/scale")
-    yield f"{root}/layer_norm/offset", ours.norm.bias, _value(parameters, f"{root}/layer_norm/offset")
-    if isinstance(ours.aggregator, LSTM):
-        yield from _of_lstm(ours.aggregator, parameters, f"{root}/agg_lstm/linear")
-
-
-def _of_lstm(ours: LSTM, parameters: Mapping[str, np.ndarray], module: str) -> Iterator[Assignment]:
+def _of_lstm(ours: LSTM, given: Given, module: str) -> Iterator[tuple[str, Tensor, np.ndarray]]:
     """Haiku has one matrix over [input, state], the gates in another order, and adds 1 to the forget gate."""
-    weight, bias = _value(parameters, f"{module}/w"), _value(parameters, f"{module}/b")
+    weight, bias = given[f"{module}/w"], given[f"{module}/b"]
     size = ours.size
     i, g, f, o = (slice(k * size, (k + 1) * size) for k in range(4))
     weight = np.concatenate([weight[:, gate] for gate in (i, f, g, o)], axis=1)
@@ -181,20 +145,38 @@ def _of_lstm(ours: LSTM, parameters: Mapping[str, np.ndarray], module: str) -> I
     yield f"{module}/b", ours.bias, np.concatenate([bias[i], bias[f] + 1, bias[g], bias[o]])
 
 
-def _of_encoders(ours: Encoders, parameters: Mapping[str, np.ndarray], prefix: str) -> Iterator[Assignment]:
-    for name, maps in ours.maps.items():
-        yield from _linears(f"{prefix}{name}_enc_", list(maps), parameters)  # type: ignore[arg-type]
+def _numbered(prefix: str, linears: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Haiku numbers modules of one name: linear, linear_1, ..."""
+    for k, linear in enumerate(linears):
+        yield f"{prefix}linear" + (f"_{k}" if k else ""), linear
 
 
-def _of_decoders(ours: Decoders, parameters: Mapping[str, np.ndarray], prefix: str) -> Iterator[Assignment]:
-    for name, decoder in ours.each.items():
-        if isinstance(decoder, PermutationDecoder):
-            yield from _linears(f"{prefix}{name}_mask_dec_", [decoder.of_nodes[-1]], parameters)
-            decoder = decoder.pointer
-        yield from _linears(f"{prefix}{name}_dec_", _maps_of(decoder), parameters)  # type: ignore[arg-type]
+def _maps_of_processor(ours: MessagePassing, root: str) -> Iterator[tuple[str, Any]]:
+    """(their module, our linear map), as those that follow"""
+    maps: list[nn.Linear] = [ours.to_receiver, ours.to_sender, ours.to_edge, ours.to_whole]
+    maps += [ours.from_node, ours.from_messages]
+    if (t := ours.triplets) is not None:
+        maps += [t.from_a, t.from_b, t.from_c, t.from_ab, t.from_ac, t.from_bc, t.from_whole, t.out]
+    if (g := ours.gate) is not None:
+        maps += [g.from_node, g.from_messages, g.out]
+    yield from _numbered(f"{root}/", maps)
+    yield f"{root}/mlp/~/linear_0", ours.hidden_layer
+    yield f"{root}/mlp/~/linear_1", ours.last_layer
 
 
-def _maps_of(decoder: Decoder) -> list[Any]:
+def _maps_of_heads(reasoner: Reasoner, tasks: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    for k, task in enumerate(tasks):
+        heads, prefix = reasoner.heads_of(task), f"net/~_construct_encoders_decoders/algo_{k}_"
+        for name, maps in (*heads.inputs.maps.items(), *heads.hints.maps.items()):
+            yield from _numbered(f"{prefix}{name}_enc_", list(maps.children()))
+        for name, decoder in (*heads.decode_hints.each.items(), *heads.decode_outputs.each.items()):
+            if isinstance(decoder, PermutationDecoder):
+                yield from _numbered(f"{prefix}{name}_mask_dec_", [decoder.of_nodes[-1]])
+                decoder = decoder.pointer
+            yield from _numbered(f"{prefix}{name}_dec_", _maps_of(decoder))
+
+
+def _maps_of(decoder: Any) -> list[Any]:
     """A decoder's maps in the reference's order."""
     nodes, edges = list(decoder.of_nodes), list(decoder.of_edges)
     if isinstance(decoder, NodePointer):

@@ -65,7 +65,8 @@ def test_every_setting_has_a_flag_and_a_help(run):
     words = " ".join(out.replace("│", " ").split())
     assert code == 0
     for name in Settings.__dataclass_fields__:
-        assert name == "tasks" or f"--{name.replace('_', '-')}" in words
+        flag = {"start": "from"}.get(name, name).replace("_", "-")
+        assert name == "tasks" or f"--{flag}" in words
     assert "Gradients are scaled down to this norm; inf leaves them as they are. (default: 1.0)" in words
 
 
@@ -119,7 +120,7 @@ def test_without_a_task_there_is_an_example(run, monkeypatch):
     [
         (["bsf"], "no task 'bsf' (did you mean 'bfs'?)"),
         (["bfs", "--stepz", "3"], "'--stepz' (did you mean '--steps'?)"),
-        (["bfs", "--batch", "0"], "batch must be a whole number of at least 1, not 0"),
+        (["bfs", "--batch", "0"], "batch must be a whole number from 1 to 1,000,000, not 0"),
         (["bfs", "--batch", "many"], "many"),
         (["bfs", "--device", "tpu"], "tpu"),
         (["bfs", "--model", "rnr"], "no model 'rnr' (did you mean 'rnar'?)"),

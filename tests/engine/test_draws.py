@@ -4,11 +4,11 @@ import itertools
 
 import torch
 
-from rnar.engine.draws import Draws
+from rnar.engine.draws import draws
 
 
 def numbers(seed: int, purpose, t: int) -> torch.Tensor:
-    return torch.rand(2000, generator=Draws(seed, torch.device("cpu")).stream(purpose, t))
+    return torch.rand(2000, generator=draws(seed, purpose, t, torch.device("cpu")))
 
 
 def test_a_stream_is_the_same_each_time_it_is_opened():

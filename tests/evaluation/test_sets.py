@@ -49,7 +49,7 @@ def test_two_segments_have_one_size_and_are_tried_once():
 
 
 @pytest.mark.parametrize(
-    ("n", "samples", "said"), [(0, None, "n=0"), (-3, 5, "n=-3"), (8, 0, "at least 1"), (10**9, 1, "too large")]
+    ("n", "samples", "said"), [(0, None, "n=0"), (-3, 5, "n=-3"), (8, 0, "1 to 1,000,000"), (10**9, 1, "too large")]
 )
 def test_a_set_that_cannot_be_drawn_is_refused(n, samples, said):
     with pytest.raises(ValueError, match=said):

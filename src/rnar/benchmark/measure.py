@@ -23,7 +23,7 @@ from rnar.engine.workers import Workers, available_cores
 from rnar.evaluation.evaluate import evaluate
 from rnar.models import Model
 from rnar.nn.reasoner import Precision
-from rnar.training.environment import chosen_device, peak_memory, versions
+from rnar.training.environment import chosen_device, versions
 from rnar.training.folder import claimed
 from rnar.training.learner import Learner
 from rnar.training.live import Live
@@ -128,7 +128,7 @@ def measure(setting: Setting, reference: Reference | None = None, tell: Tell = l
     ask = reference and reference.ask
     turns = partial(by_turns, setting.rounds, machine, tell)
     training, their_training = turns("training", ours.train, ask and partial(ask, "train"))
-    peak, their_peak = round(peak_memory(ours.workers) * 1e6), ask("memory") if ask else 0
+    peak, their_peak = ours.workers.peak_memory(), ask("memory") if ask else 0
     evaluation, their_evaluation = turns("evaluation", ours.evaluate, ask and partial(ask, "evaluate"))
     tell("training in a scratch folder")
     besides = seconds_besides(setting)

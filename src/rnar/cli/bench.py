@@ -17,9 +17,9 @@ from rnar.benchmark.measure import Setting, measure
 from rnar.benchmark.reference import counterpart, reference
 from rnar.benchmark.report import Report, Series, ratio
 from rnar.cli.flags import flag
-from rnar.cli.output import bar, screen, write
+from rnar.cli.output import bar, screen
 from rnar.clrs import find as find_task
-from rnar.common.files import free
+from rnar.common.files import free, write
 from rnar.models import find as find_model
 from rnar.nn.reasoner import Precision
 from rnar.training.settings import Device

@@ -10,7 +10,7 @@ from rnar.cli.distribution import Distribution
 from rnar.cli.flags import flag
 from rnar.cli.output import bar, screen
 from rnar.clrs import Batch, Split, find, official
-from rnar.clrs.npz import Layout, arrays_of, write
+from rnar.clrs.layouts import Layout, arrays_of, write_npz
 from rnar.common.files import appearing, free
 
 SAMPLES, SEED = 32, 1
@@ -51,7 +51,7 @@ def export(
     arrays = arrays_of(batch, layout)
     with bar(screen()) as progress, appearing(target) as file:
         work = progress.add_task(f"writing {out.name}", total=sum(array.bytes for array in arrays))
-        write(file, arrays, lambda size: progress.advance(work, size))
+        write_npz(file, arrays, lambda size: progress.advance(work, size))
     about = f"{batch.size} samples of {task}, {batch.nodes} nodes, up to {batch.lengths.max()} steps"
     print(f"{out}: {about}, {target.stat().st_size / 1e6:.2f} MB")
 

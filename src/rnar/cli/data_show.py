@@ -1,7 +1,7 @@
 """`rnar data show`: one run of an algorithm in the terminal, step by step."""
 
-import inspect
 import json
+from contextlib import suppress
 from typing import Annotated, Any
 
 import tyro
@@ -48,7 +48,7 @@ def show(
     elif given:
         raise ValueError(f"--{next(iter(given))} is about random problems and means nothing with --input")
     else:
-        run, origin = rnar.clrs.trace(task, *arguments(task, input)), "your own input"
+        run, origin = solved(task, input), "your own input"
     Page(run, screen()).print(steps, origin)
 
 
@@ -62,13 +62,17 @@ def drawn(task: str, n: int | None = None, seed: int = 1, sample: int = 0, **opt
     return batch.sample(sample), f"sample {sample} of seed {seed}"
 
 
-def arguments(task: str, text: str) -> list[Any]:
-    """The arguments of a problem out of JSON: a list of them, or of a task that takes one, that alone."""
+def solved(task: str, text: str) -> Sample:
+    """A problem out of JSON, solved: a list of its arguments, or, of a task that takes one, that alone."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"--input is not JSON: {error}") from None
     if not isinstance(found, list):
         raise ValueError(f"--input must be a JSON list of the arguments, such as [[5, 2, 9]], not {text}")
-    takes_one = len(inspect.signature(find(task).problem.own).parameters) == 1
-    return [found] if takes_one and not (len(found) == 1 and isinstance(found[0], list)) else found
+    try:
+        return rnar.clrs.trace(task, *found)
+    except ValueError:
+        with suppress(ValueError):
+            return rnar.clrs.trace(task, found)
+        raise

@@ -12,10 +12,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from rnar.cli.flags import flag
-from rnar.cli.output import bar, image_format, screen, tell, write
+from rnar.cli.output import bar, image_format, screen, tell
 from rnar.clrs import find
 from rnar.common.blame import place_of
-from rnar.common.files import free
+from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import ProblemSet, exported, problem_sets
 from rnar.nn.reasoner import HintSource

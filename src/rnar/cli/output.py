@@ -1,4 +1,4 @@
-"""What commands share: messages, a bar for what takes a while, checks of flags, files that are written."""
+"""What commands share: messages, a bar for what takes a while, checks of flags."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.progress import Progress
 
 from rnar.common.escaping import printable
-from rnar.common.files import appearing
 
 IMAGES = ("png", "svg", "pdf")
 
@@ -33,12 +32,6 @@ def bar(console: Console) -> Progress:
         redirect_stdout=console.is_terminal,
         redirect_stderr=bool(sys.stderr and sys.stderr.isatty()),
     )
-
-
-def write(target: Path, content: bytes) -> None:
-    """Write a file that appears when it is complete."""
-    with appearing(target) as file:
-        file.write(content)
 
 
 def image_format(flag: str, path: Path) -> str:

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from rnar.cli.evaluate import Refused, tried
 from rnar.cli.flags import flag
-from rnar.cli.output import IMAGES, image_format, screen, tell, write
+from rnar.cli.output import IMAGES, image_format, screen, tell
 from rnar.clrs.choosing import matching
-from rnar.common.files import free
+from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import problem_sets
 from rnar.report.folders import gather

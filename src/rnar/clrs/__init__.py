@@ -14,7 +14,7 @@ from typing import Any
 
 from rnar.clrs import algorithms as _the_thirty  # noqa: F401  (fills ALGORITHMS)
 from rnar.clrs.batch import Batch, Sample
-from rnar.clrs.dm_clrs import to_dm_clrs
+from rnar.clrs.layouts import to_dm_clrs
 from rnar.clrs.mersenne import seeded
 from rnar.clrs.problems.problem import Problem
 from rnar.clrs.recording import chain, step

@@ -57,17 +57,23 @@ def borrow(rng: np.random.RandomState) -> Iterator[Mersenne]:
         rng.set_state(state)
 
 
-def tempered(key: np.ndarray) -> np.ndarray:
-    """The words a key gives, without compiled code."""
-    y = key ^ (key >> 11)
-    y ^= (y << 7) & 0x9D2C5680
-    y ^= (y << 15) & 0xEFC60000
-    return y ^ (y >> 18)
+def tempered(y):
+    """The word that an entry of a key gives, or all words of a key, for NumPy and for compiled code.
+
+    numba computes in 64 bits, so that each result is cut back to 32.
+    """
+    y = np.uint32(y ^ (y >> np.uint32(11)))
+    y = np.uint32(y ^ (np.uint32(y << np.uint32(7)) & np.uint32(0x9D2C5680)))
+    y = np.uint32(y ^ (np.uint32(y << np.uint32(15)) & np.uint32(0xEFC60000)))
+    return np.uint32(y ^ (y >> np.uint32(18)))
+
+
+tempered_word = kernel(tempered)
 
 
 @kernel
 def twisted(above, here, far):
-    """One new word. numba computes in 64 bits, so that each result is cut back to 32."""
+    """One new word."""
     y = np.uint32((above & np.uint32(0x80000000)) | (here & np.uint32(0x7FFFFFFF)))
     if_odd = np.uint32(0x9908B0DF) if y & np.uint32(1) else np.uint32(0)
     return np.uint32(far ^ np.uint32(y >> np.uint32(1)) ^ if_odd)
@@ -84,22 +90,12 @@ def twist(key):
 
 
 @kernel
-def temper(key, words):
-    """`tempered`, in place."""
-    for i in range(WORDS):
-        y = key[i]
-        y = np.uint32(y ^ (y >> np.uint32(11)))
-        y = np.uint32(y ^ (np.uint32(y << np.uint32(7)) & np.uint32(0x9D2C5680)))
-        y = np.uint32(y ^ (np.uint32(y << np.uint32(15)) & np.uint32(0xEFC60000)))
-        words[i] = np.uint32(y ^ (y >> np.uint32(18)))
-
-
-@kernel
 def word(rng):
     """32 random bits."""
     if rng.at[0] == WORDS:
         twist(rng.key)
-        temper(rng.key, rng.words)
+        for i in range(WORDS):
+            rng.words[i] = tempered_word(rng.key[i])
         rng.at[0] = 0
     rng.at[0] += 1
     return rng.words[rng.at[0] - 1]

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from rnar.clrs.batch import Batch
-from rnar.clrs.dm_clrs import to_dm_clrs
+from rnar.clrs.layouts import to_dm_clrs
 from rnar.clrs.mersenne import seeded
 from rnar.clrs.registry import find
 from rnar.common.names import nearest

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import queue
-import threading
-import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,13 +40,15 @@ class Stream(Iterator[Batch]):
     ):
         algorithm = find(task)
         sizes = sizes or algorithm.problem.training_sizes
-        self._maker = _Maker(algorithm, seed, batch, sizes, transform, random_positions, options)
-        self._maker.check()
+        options = {**algorithm.problem.training, **options}
+        self._maker = _Maker(algorithm, seed, batch, sizes, options, random_positions, transform)
         if ahead < 0:
             raise ValueError(f"ahead={ahead}: as many batches cannot be prepared in advance")
         self._ahead = ahead
         self._next = 0
-        self._feed: _Feed | None = None
+        self._pool: ThreadPoolExecutor | None = None
+        """a thread that makes batches ahead of their use; it ends with the last reference to this object"""
+        self._coming: deque[Future[Batch]] = deque()
 
     @property
     def state(self) -> dict[str, Any]:
@@ -67,24 +69,27 @@ class Stream(Iterator[Batch]):
         return self
 
     def __next__(self) -> Batch:
-        if self._ahead == 0:
-            batch = self._maker(self._next)
-        else:
-            if self._feed is None:
-                self._feed = _Feed(self._maker, self._next, self._ahead)
-            try:
-                batch = self._feed.get()
-            except BaseException:
-                self.close()  # its thread has ended; another may be started
-                raise
+        batch = self._prepared() if self._ahead else self._maker(self._next)
         self._next += 1
         return batch
 
+    def _prepared(self) -> Batch:
+        """The next batch, out of the background, where as many more are then being made as shall be ahead."""
+        self._pool = self._pool or ThreadPoolExecutor(1)
+        while len(self._coming) <= self._ahead:
+            self._coming.append(self._pool.submit(self._maker, self._next + len(self._coming)))
+        try:
+            return self._coming.popleft().result()
+        except BaseException:
+            self.close()  # what was made after it is not wanted
+            raise
+
     def close(self) -> None:
         """Stop the preparation in the background. The stream can still be used; it starts again."""
-        if self._feed is not None:
-            self._feed.close()
-            self._feed = None
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+            self._coming.clear()
 
     def __enter__(self) -> Stream:
         return self
@@ -93,81 +98,41 @@ class Stream(Iterator[Batch]):
         self.close()
 
 
+@dataclass(frozen=True)
 class _Maker:
-    """Makes batch number k."""
+    """Makes batch number k. What would be raised at the first batch of any size is raised at once."""
 
-    def __init__(
-        self,
-        algorithm: Algorithm,
-        seed: int,
-        batch: int,
-        sizes: tuple[int, ...],
-        transform: Callable[[Batch], Batch] | None,
-        random_positions: bool,
-        options: dict[str, Any],
-    ):
-        self.algorithm, self.batch, self.sizes, self.transform = algorithm, batch, sizes, transform
-        self.random_positions = random_positions
-        self.options = {**algorithm.problem.training, **options}
-        self.identity = {
-            "task": algorithm.name,
-            "seed": int(seed),
-            "batch": int(batch),
-            "sizes": [int(n) for n in sizes],
-            "random_positions": bool(random_positions),
-            "options": {name: list(x) if isinstance(x, tuple) else x for name, x in self.options.items()},
-        }
-        self.entropy = (seed, *algorithm.name.encode())  # so that two tasks with one seed have nothing in common
+    algorithm: Algorithm
+    seed: int
+    batch: int
+    sizes: tuple[int, ...]
+    options: dict[str, Any]
+    random_positions: bool
+    transform: Callable[[Batch], Batch] | None
 
-    def check(self) -> None:
-        """Raise now what would be raised at the first batch of any size."""
-        if self.identity["seed"] < 0:
-            raise ValueError(f"a seed must not be negative, but it is {self.identity['seed']}")
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise ValueError(f"a seed must not be negative, but it is {self.seed}")
         for n in self.sizes:
             self.algorithm.check(n, self.batch, self.options)
 
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What decides all batches, as plain data."""
+        return {
+            "task": self.algorithm.name,
+            "seed": int(self.seed),
+            "batch": int(self.batch),
+            "sizes": [int(n) for n in self.sizes],
+            "random_positions": bool(self.random_positions),
+            "options": {name: list(x) if isinstance(x, tuple) else x for name, x in self.options.items()},
+        }
+
     def __call__(self, k: int) -> Batch:
-        rng = np.random.RandomState(np.random.MT19937(np.random.SeedSequence((*self.entropy, k))))
+        entropy = (self.seed, *self.algorithm.name.encode(), k)  # two tasks with one seed have nothing in common
+        rng = np.random.RandomState(np.random.MT19937(np.random.SeedSequence(entropy)))
         n = self.sizes[k % len(self.sizes)]
         batch = self.algorithm.sample(rng, n, self.batch, **self.options)
         if self.random_positions:
             batch = randomise_positions(batch, rng)
         return self.transform(batch) if self.transform else batch
-
-
-class _Feed:
-    """A thread that makes batches ahead of their use, and ends with the last reference to this object."""
-
-    def __init__(self, maker: _Maker, first: int, ahead: int):
-        self._ready: queue.Queue[Batch | BaseException] = queue.Queue(ahead)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=_prepare, args=(maker, first, self._ready, self._stop), daemon=True)
-        weakref.finalize(self, self._stop.set)
-        self._thread.start()
-
-    def get(self) -> Batch:
-        batch = self._ready.get()
-        if isinstance(batch, BaseException):
-            raise batch
-        return batch
-
-    def close(self) -> None:
-        self._stop.set()
-        self._thread.join()
-
-
-def _prepare(maker: _Maker, k: int, ready: queue.Queue[Batch | BaseException], stop: threading.Event) -> None:
-    while not stop.is_set():
-        try:
-            made: Batch | BaseException = maker(k)
-        except BaseException as error:  # the consumer shall see it
-            made = error
-        while not stop.is_set():
-            try:
-                ready.put(made, timeout=0.1)
-                break
-            except queue.Full:
-                continue
-        if isinstance(made, BaseException):
-            return
-        k += 1

@@ -13,7 +13,8 @@ import hashlib
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,11 +60,12 @@ def cache_folder() -> Path:
 
 @cache
 def _digest_of_sources() -> str:
-    digest = hashlib.sha256()
     here = Path(__file__)
-    for path in [here, *sorted((here.parent.parent / "clrs").rglob("*.py"))]:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    return _digest([here, *sorted((here.parent.parent / "clrs").rglob("*.py"))])[:16]
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def _announce(function: Callable[..., Any]) -> None:
@@ -94,13 +96,15 @@ class _DiskCache(FunctionCache):
             found = super().load_overload(sig, target_context)
         except Exception:  # a torn or foreign file can make unpickling raise anything
             found = None
-            _try(self.flush)
+            with suppress(Exception):
+                self.flush()
         if found is None:
             _announce(self._py_func)  # numba asks its cache just before it compiles
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        _try(lambda: super(_DiskCache, self).save_overload(sig, data))
+        with suppress(Exception):  # the cache is a convenience: whatever is wrong with it, the answer is still right
+            super().save_overload(sig, data)
 
 
 def _digest_of_helpers(function: Any) -> str:
@@ -117,10 +121,7 @@ def _digest_of_helpers(function: Any) -> str:
             members = [getattr(used, inner, None) for inner in code.__code__.co_names] if inspect.ismodule(used) else []
             helpers: list[Any] = [used, *members]
             found += [helper.py_func for helper in helpers if hasattr(helper, "py_func")]
-    digest = hashlib.sha256()
-    for path in sorted({inspect.getfile(code) for code in seen}):
-        digest.update(Path(path).read_bytes())
-    return digest.hexdigest()
+    return _digest(Path(file) for file in sorted({inspect.getfile(code) for code in seen}))
 
 
 class _NoCache(NullCache):
@@ -131,13 +132,6 @@ class _NoCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> None:
         _announce(self.function)
-
-
-def _try(action: Callable[[], Any]) -> None:
-    try:
-        action()
-    except Exception:  # the cache is a convenience: whatever is wrong with it, the answer is still right
-        return
 
 
 def _open_cache(function: Callable[..., Any], named: Callable[..., Any]) -> _DiskCache | _NoCache:

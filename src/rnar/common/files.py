@@ -34,3 +34,9 @@ def appearing(path: Path) -> Iterator[BinaryIO]:
         raise
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file that is there when it is complete, and not before; until then the old one stays."""
+    with appearing(path) as file:
+        file.write(content)

@@ -25,7 +25,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from torch import Tensor, nn
 
 from rnar.common.blame import with_place
-from rnar.engine.hands import Hand, Here, Tell, Work, twin
+from rnar.engine.hands import Hand, Tell, Work
 from rnar.nn.reasoner import Reasoner
 
 PAGE = 64  # bytes: where a tensor begins
@@ -44,16 +44,6 @@ def share_weights(network: nn.Module) -> None:
     parameters = list(network.parameters())
     for parameter, shared in zip(parameters, seen_by_all(parameters), strict=True):
         parameter.data = shared
-
-
-def forked(network: Reasoner, count: int) -> list[Hand]:
-    """So many processes that work on copies of a network which share its weights."""
-    return [There(network) for _ in range(count)]
-
-
-def in_threads(network: Reasoner, count: int) -> list[Hand]:
-    """The same where processes cannot be had: copies in this process, for threads that take turns."""
-    return [Here(twin(network)) for _ in range(count)]
 
 
 def seen_by_all(tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -12,17 +12,11 @@ import torch
 Purpose = Literal["noise", "teacher", "processor"]
 
 
-class Draws:
-    """All random numbers of one batch, which the seed decides."""
-
-    def __init__(self, seed: int, device: torch.device):
-        self.seed, self.device = seed, device
-
-    def stream(self, purpose: Purpose, t: int) -> torch.Generator:
-        """The numbers for a purpose in step t, from the beginning."""
-        if purpose == "noise":
-            seed = (self.seed * 1_000_003 + t) % 2**63
-        else:
-            words = (self.seed, t, ("teacher", "processor").index(purpose))
-            seed = int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> np.uint64(1))
-        return torch.Generator(self.device).manual_seed(seed)
+def draws(seed: int, purpose: Purpose, t: int, device: torch.device) -> torch.Generator:
+    """The numbers for a purpose in step t of a batch, from the beginning; the batch's seed decides them."""
+    if purpose == "noise":
+        seed = (seed * 1_000_003 + t) % 2**63
+    else:
+        words = (seed, t, ("teacher", "processor").index(purpose))
+        seed = int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    return torch.Generator(device).manual_seed(seed)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from rnar.engine.draws import Draws
+from rnar.engine.draws import Purpose, draws
 from rnar.engine.samples import Samples
 from rnar.nn.kinds import kind_of
 from rnar.nn.processors.processor import State
@@ -28,10 +28,9 @@ class Episode:
 
     def __init__(self, reasoner: Reasoner, samples: Samples, seed: int, lengths: list[int] | None = None):
         """`lengths`: other numbers of steps than the samples' own, descending."""
-        self.reasoner, self.samples = reasoner, samples
+        self.reasoner, self.samples, self.seed = reasoner, samples, seed
         self.heads = reasoner.heads_of(samples.task)
         self.device = next(reasoner.parameters()).device
-        self.draws = Draws(seed, self.device)
         steps = [max(1, length - 1) for length in lengths or samples.lengths]
         self.steps = max(steps)
         self.active = [sum(s > t for s in steps) for t in range(self.steps + 1)]
@@ -54,7 +53,7 @@ class Episode:
     def step(self, t: int, prepared: Prepared, start: Start) -> Moment:
         """Step t of the active samples."""
         ending = slice(self.active[t + 1], self.active[t])
-        rng, noise = self.draws.stream("processor", t), self._noise(t, ending)
+        rng, noise = draws(self.seed, "processor", t, self.device), self._noise(t, ending)
         fed = self._fed(t, start.hints)
         return self.reasoner(self.samples.task, prepared, start.state, fed, ending, rng, noise)
 
@@ -85,13 +84,16 @@ class Episode:
         teacher = self.reasoner.feeding.teacher
         if not self.reasoner.training or not teacher or t == 0:
             return None
-        drawn = torch.rand(self.samples.whole, generator=self.draws.stream("teacher", t), device=self.device)
+        drawn = self._uniform("teacher", t, self.samples.whole)
         return (drawn < teacher)[self.samples.places[: self.active[t]]]
 
     def _noise(self, t: int, some: slice) -> Tensor | None:
         """Uniform numbers [some, N, N] for the permutations of some samples, in training."""
         if not self.reasoner.training or not self.heads.predicts_permutations or some.start == some.stop:
             return None
-        shape = self.samples.whole, self.samples.nodes, self.samples.nodes
-        drawn = torch.rand(shape, generator=self.draws.stream("noise", t), device=self.device)
+        drawn = self._uniform("noise", t, self.samples.whole, self.samples.nodes, self.samples.nodes)
         return drawn[self.samples.places[some]]
+
+    def _uniform(self, purpose: Purpose, t: int, *shape: int) -> Tensor:
+        """Uniform numbers for all samples of the whole batch."""
+        return torch.rand(shape, generator=draws(self.seed, purpose, t, self.device), device=self.device)

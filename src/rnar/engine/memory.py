@@ -9,7 +9,6 @@ from pathlib import Path, PurePosixPath
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of glibc's mallopt
 
-
 SPARE = 0.25
 """the share of free memory that may be spent on what would else be computed twice"""
 LITTLE = 9 << 26
@@ -24,7 +23,7 @@ def spare_memory() -> int:
 
 def free_memory() -> int | None:
     """Bytes that this process can still get: of the machine, or of its control group; None if that is not told."""
-    found = [_available(), *(limit - used for limit, used in _limits())]
+    found = [_noted("/proc/meminfo", "MemAvailable"), *(limit - used for limit, used in _limits())]
     return min((max(0, bytes) for bytes in found if bytes is not None), default=None)
 
 
@@ -36,12 +35,13 @@ def all_memory() -> int | None:
         return None
 
 
-def _available() -> int | None:
+def _noted(file: str, name: str) -> int | None:
+    """The bytes that a file of the system says under a name, as `MemAvailable:  8081234 kB`; None if it does not."""
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
+        lines = Path(file).read_text().splitlines()
+    except OSError:  # another system; or the file is of a process that has ended
         return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:")), None)
 
 
 def _limits() -> Iterator[tuple[int, int]]:
@@ -92,13 +92,5 @@ def peak_memory(processes: Iterable[int] = ()) -> int:
         return 0
     import resource
 
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak * (1 if sys.platform == "darwin" else 1024) + sum(map(_peak_of, processes))
-
-
-def _peak_of(process: int) -> int:
-    try:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    except OSError:  # it has ended
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return peak + sum(_noted(f"/proc/{process}/status", "VmHWM") or 0 for process in processes)

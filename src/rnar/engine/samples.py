@@ -20,10 +20,6 @@ class Part(NamedTuple):
     whole: int
     """how many samples that has"""
 
-    @staticmethod
-    def all_of(batch: Batch) -> Part:
-        return Part(np.arange(batch.size), batch.size)
-
 
 class Samples(NamedTuple):
     """A batch as tensors, in stored form, sorted by length so that those that have ended are the last."""
@@ -64,7 +60,7 @@ def load(reasoner: Reasoner, batch: Batch, part: Part | None = None) -> Samples:
         for name in features:
             if name not in arrays:
                 raise ValueError(f"this batch of {batch.task} has no {stage} {name!r}, which the network expects")
-    part = part or Part.all_of(batch)
+    part = part or Part(np.arange(batch.size), batch.size)
     order = np.argsort(-batch.lengths, kind="stable")
     steps = batch.lengths[order[0]]
 

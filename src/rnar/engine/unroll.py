@@ -77,13 +77,13 @@ def _forward_through_steps(episode: Episode, prepared: Prepared, memory: int) ->
     """All steps, each cut off from the one before."""
     taken: list[Taken] = []
     start = episode.first(prepared)
-    by_a_sample = 0  # bytes that are kept of a step
+    by_a_sample, saved = 0, _Saved()  # bytes that are kept of a step, as counted in the first
     for t in range(episode.steps):
         start, active = leaves(start), episode.active[t]
         kept = by_a_sample * active < memory
-        with torch.set_grad_enabled(kept), _Saved() if t == 0 else nullcontext() as saved:
+        with torch.set_grad_enabled(kept), saved if t == 0 else nullcontext():
             moment = episode.step(t, prepared, start)
-        if saved is not None:
+        if t == 0:
             by_a_sample = saved.bytes // active
         if kept:
             memory -= by_a_sample * active
@@ -100,10 +100,6 @@ class _Saved(torch.autograd.graph.saved_tensors_hooks):
         self.bytes = 0
         self._seen: set[int] = set()
         super().__init__(self._count, lambda x: x)
-
-    def __enter__(self) -> _Saved:
-        super().__enter__()
-        return self
 
     def _count(self, x: Tensor) -> Tensor:
         memory = x.untyped_storage()

@@ -15,7 +15,7 @@ import torch
 
 from rnar.clrs.batch import Batch
 from rnar.engine import crew
-from rnar.engine.hands import Hand, Here, Stopped, Tell
+from rnar.engine.hands import Hand, Here, Stopped, Tell, twin
 from rnar.engine.losses import Counts, counts
 from rnar.engine.memory import keep_freed_memory, peak_memory, spare_memory
 from rnar.engine.run import backward
@@ -160,16 +160,17 @@ class Workers:
         return [hand.process for hand in self._hands if hand.process]
 
     def peak_memory(self) -> int:
-        """The most bytes that all processes have had in memory so far."""
-        return peak_memory(self.processes)
+        """The most bytes that all processes have had in memory so far: in the GPU's, if they are on one."""
+        device = next(self.reasoner.parameters()).device
+        return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else peak_memory(self.processes)
 
     def _ready(self) -> list[Hand]:
         """Those who do the work, this process first. They are made when they are needed."""
         if _places(self.reasoner) != self._places:
             raise ValueError("the network was moved or converted after its workers were made; make others for it")
         if not self._hands:
-            others = crew.forked if self._in_processes else crew.in_threads
-            self._hands = [Here(self.reasoner), *others(self.reasoner, self.threads - 1)]
+            another = crew.There if self._in_processes else lambda network: Here(twin(network))
+            self._hands = [Here(self.reasoner), *(another(self.reasoner) for _ in range(self.threads - 1))]
         return self._hands
 
 

@@ -93,16 +93,9 @@ def cut(lengths: np.ndarray, at_once: int) -> list[np.ndarray]:
 
 def _taken(batch: Batch, some: np.ndarray, hints: bool, view: View | None) -> Batch:
     """Some samples as the model sees them. It is given no hint but the first: others are taken if they are wanted."""
-    lengths = batch.lengths[some]
-    kept = lengths if hints else np.minimum(lengths, 1)
-    piece = Batch(
-        batch.task,
-        {name: x[some] for name, x in batch.inputs.items()},
-        {name: x[: kept.max(), some] for name, x in batch.hints.items()},
-        {name: x[some] for name, x in batch.outputs.items()},
-        kept,
-    )
-    return (view(piece) if view else piece)._replace(lengths=lengths)
+    given = batch if hints else batch._replace(lengths=np.minimum(batch.lengths, 1))
+    piece = given.part(some)
+    return (view(piece) if view else piece)._replace(lengths=batch.lengths[some])
 
 
 @torch.no_grad()

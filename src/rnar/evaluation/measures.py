@@ -30,9 +30,11 @@ class Measure(ABC):
     def counts(self, decided: Tensor, stored: Tensor) -> Tensor:
         """[B, ...] in stored form, as decided and as it is -> float64 [B, width]"""
 
-    @abstractmethod
     def score(self, sums: np.ndarray) -> np.ndarray:
-        """[..., width], added up over samples -> [...]; NaN where there was nothing to judge"""
+        """[..., width], added up over samples -> [...]; NaN where there was nothing to judge. Of two numbers the second
+        is of how many entries the first is the sum, and this is their mean."""
+        total, entries = np.moveaxis(sums, -1, 0)
+        return _divided(total, entries, np.nan)
 
     @abstractmethod
     def right(self, counts: np.ndarray) -> np.ndarray:
@@ -47,10 +49,6 @@ class Accuracy(Measure):
     def counts(self, decided: Tensor, stored: Tensor) -> Tensor:
         judged = stored >= 0
         return _added_up((decided == stored) & judged, judged)
-
-    def score(self, sums: np.ndarray) -> np.ndarray:
-        hits, judged = np.moveaxis(sums, -1, 0)
-        return _divided(hits, judged, np.nan)
 
     def right(self, counts: np.ndarray) -> np.ndarray:
         return counts[:, 0] == counts[:, 1]
@@ -81,10 +79,6 @@ class SquaredError(Measure):
 
     def counts(self, decided: Tensor, stored: Tensor) -> Tensor:
         return _added_up((decided - stored).double() ** 2, torch.ones_like(stored))
-
-    def score(self, sums: np.ndarray) -> np.ndarray:
-        errors, entries = np.moveaxis(sums, -1, 0)
-        return _divided(errors, entries, np.nan)
 
     def right(self, counts: np.ndarray) -> np.ndarray:
         return counts[:, 0] == 0

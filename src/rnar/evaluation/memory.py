@@ -1,7 +1,6 @@
 """How many samples fit into memory at once."""
 
 from rnar.clrs.batch import Batch
-from rnar.clrs.spec import Feature
 from rnar.nn.reasoner import Reasoner
 
 BUDGET = 2_000_000_000  # bytes
@@ -16,8 +15,9 @@ def samples_at_once(reasoner: Reasoner, batch: Batch, hints: bool, budget: int) 
     """How many samples of a batch a thread takes at a time, if it has so many bytes: at least one."""
     needed = step_bytes(reasoner, batch.task, batch.nodes)
     if hints:
-        features = reasoner.heads_of(batch.task).spec.hints
-        needed += COPIES * int(batch.lengths.max()) * _stored_bytes(features, batch.nodes)
+        features = reasoner.heads_of(batch.task).spec.hints.values()
+        stored = sum(feature.width(batch.nodes) * feature.dtype().nbytes for feature in features)
+        needed += COPIES * int(batch.lengths.max()) * stored
     return max(1, min(MOST, budget // needed))
 
 
@@ -31,7 +31,3 @@ def step_bytes(reasoner: Reasoner, task: str, nodes: int) -> int:
     pointers = sum(feature.kind in ("pointer", "permutation") for feature in features)
     triples = sum(feature.place == "edge" and feature.kind == "pointer" for feature in features)
     return FLOAT * nodes**2 * ((TENSORS + pointers) * reasoner.processor.size + TRIPLES * triples * nodes)
-
-
-def _stored_bytes(features: dict[str, Feature], nodes: int) -> int:
-    return sum(feature.width(nodes) * feature.dtype().nbytes for feature in features.values())

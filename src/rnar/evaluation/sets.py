@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rnar.clrs import Batch, find, npz, official
+from rnar.clrs import Batch, find, official
+from rnar.clrs.exported import read as exported_samples
 from rnar.clrs.mersenne import seeded
 from rnar.clrs.splits import is_official, size_of
 
@@ -39,7 +40,7 @@ class ProblemSet(NamedTuple):
     def batches(self) -> Iterator[Batch]:
         """All samples, some at a time."""
         if self.file:
-            yield npz.read(Path(self.file), self.task)
+            yield exported_samples(Path(self.file), self.task)
             return
         if self.of_test:
             yield official(self.task, "test").part(slice(self.samples))
@@ -76,7 +77,7 @@ def problem_sets(task: str, sizes: tuple[int, ...], samples: int | None) -> list
 
 def exported(task: str, file: Path) -> ProblemSet:
     """The samples of a task in a file that `rnar data export` wrote."""
-    batch = npz.read(file, task)
+    batch = exported_samples(file, task)
     return ProblemSet(task, batch.nodes, batch.size, 0, False, str(file))
 
 

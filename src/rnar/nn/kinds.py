@@ -176,11 +176,8 @@ class Permutation(Kind):
 @cache
 def kind_of(feature: Feature) -> Kind:
     """The kind that a feature is of."""
-    if feature.kind in ("mask_one", "pointer"):
-        return OneOf(None)
-    if feature.kind == "categorical":
-        return OneOf(feature.classes)
-    return {"scalar": Scalar, "mask": Mask, "permutation": Permutation}[feature.kind]()
+    kinds = {"scalar": Scalar, "mask": Mask, "permutation": Permutation}
+    return kinds[feature.kind]() if feature.kind in kinds else OneOf(feature.classes)
 
 
 def to_ring(pred: Tensor) -> tuple[Tensor, Tensor]:

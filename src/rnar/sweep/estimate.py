@@ -23,7 +23,7 @@ from rnar.sweep.child import Outcome
 from rnar.sweep.plan import Job
 from rnar.training import Resolved
 from rnar.training.data import VALIDATION_SIZE, WIDER_SIZE, selection_samples, training_data
-from rnar.training.environment import chosen_device, peak_memory
+from rnar.training.environment import chosen_device
 from rnar.training.learner import CANDIDATES, Learner
 from rnar.training.run import read_config
 from rnar.training.stopping import Stop
@@ -128,7 +128,7 @@ def measure(settings: Resolved) -> dict[str, Any]:
         before = clock()
         evaluate(learner.workers, samples)
         tried_pair = (clock() - before) / pairs_and_calls(samples)[0]
-        return Rates(imported + first, pair, call, tried_pair, int(peak_memory(learner.workers) * 1e6))._asdict()
+        return Rates(imported + first, pair, call, tried_pair, learner.workers.peak_memory())._asdict()
 
 
 def _steps(learner: Learner, clock: Callable[[], float]) -> list[tuple[float, tuple[float, float]]]:

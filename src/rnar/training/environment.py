@@ -1,4 +1,4 @@
-"""What a run was computed with: versions, device, memory."""
+"""What a run was computed with: versions, code, device."""
 
 import platform
 import subprocess
@@ -11,7 +11,6 @@ import torch
 
 from rnar.clrs import find as find_task
 from rnar.common.fingerprint import fingerprint
-from rnar.engine.workers import Workers
 from rnar.models import Model, is_ours
 from rnar.models import find as find_model
 from rnar.training import schedules
@@ -20,8 +19,8 @@ from rnar.training.settings import Device, Resolved
 
 def versions() -> dict[str, Any]:
     """Of all that numbers may depend on; the commit, if this is a checkout of the sources."""
-    found: dict[str, Any] = {"python": platform.python_version()}
-    return {**found, **{name: version(name) for name in ("torch", "numpy", "numba", "rnar")}, "commit": commit()}
+    packages = {name: version(name) for name in ("torch", "numpy", "numba", "rnar")}
+    return {"python": platform.python_version(), **packages, "commit": commit()}
 
 
 def own_code(settings: Resolved) -> dict[str, str]:
@@ -71,11 +70,3 @@ def has_bfloat16(device: torch.device) -> bool:
     """Are there instructions for products in bfloat16? True where that is not told, as on CPUs that are not x86."""
     found = getattr(torch.cpu, "get_capabilities", dict)() if device.type == "cpu" else {}
     return found.get("architecture") != "x86_64" or found["avx512_bf16"] or found["amx_bf16"]
-
-
-def peak_memory(workers: Workers) -> float:
-    """The most that a network's workers have had at once, in megabytes: of the GPU's memory if they are on one."""
-    device = next(workers.reasoner.parameters()).device
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device) / 1e6
-    return workers.peak_memory() / 1e6

@@ -11,15 +11,12 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from rnar.common.files import appearing
+from rnar.common.files import write
 
+CONFIG, METRICS, STATE, BEST, RESULT = (
+    "config.json", "metrics.jsonl", "state.safetensors", "best.safetensors", "result.json"
+)  # fmt: skip
 CHECKSUM = "blake2b"  # of the names, types, shapes and bytes of all tensors, and of the plain data
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file that is there when it is complete, and not before; until then the old one stays."""
-    with appearing(path) as file:
-        file.write(content)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -19,7 +19,6 @@ from rnar.evaluation.evaluate import evaluate
 from rnar.nn.processors.processor import Processor
 from rnar.nn.reasoner import Reasoner
 from rnar.training.data import selection_samples, selection_set, training_data, validation_set, wider_set
-from rnar.training.environment import peak_memory
 from rnar.training.files import pack, unpack
 from rnar.training.result import Amount, Candidate, Count
 from rnar.training.run import Run, below, load_weights
@@ -194,7 +193,7 @@ class Learner:
     def _report(self, score: float, scores: dict[str, float]) -> dict[str, Any]:
         """A line of the metrics: losses are means over the steps since the last one."""
         assert self.best is not None
-        self.memory_mb = max(self.memory_mb, peak_memory(self.workers))
+        self.memory_mb = max(self.memory_mb, self.workers.peak_memory() / 1e6)
         losses = {task: {name: x / self._summed for name, x in sums.items()} for task, sums in self._sums.items()}
         line = dict(
             step=self.step,

@@ -1,6 +1,5 @@
 """Training, from the settings to the result."""
 
-import json
 import signal
 import time
 from collections.abc import Iterator
@@ -10,11 +9,12 @@ import torch
 
 from rnar.clrs import official
 from rnar.evaluation.evaluate import evaluate
-from rnar.training.environment import own_code, peak_memory, versions
+from rnar.training.environment import own_code, versions
+from rnar.training.files import STATE
 from rnar.training.folder import Folder, claimed, finished
 from rnar.training.learner import Learner
 from rnar.training.result import Result, Tested
-from rnar.training.run import STATE, Run
+from rnar.training.run import Run
 from rnar.training.settings import Resolved, Settings
 from rnar.training.stopping import Stop, stopping_politely
 from rnar.training.team import Team, together
@@ -29,15 +29,8 @@ def train(settings: Settings | Resolved, watch: Watch | None = None) -> Result:
     """
     run = settings.resolved()
     with together(run) as team:
-        known = team.share(_text(finished(run)) if team.first else None)
-        if known is None:
-            known = team.share(_text(_train(run, team, watch or Watch())))
-    assert known is not None
-    return Result.from_plain(json.loads(known))
-
-
-def _text(result: Result | None) -> bytes | None:
-    return None if result is None else json.dumps(result.plain()).encode()
+        known = team.share(finished(run) if team.first else None)
+        return known or team.share(_train(run, team, watch or Watch()))
 
 
 def _train(settings: Resolved, team: Team, watch: Watch) -> Result | None:
@@ -47,7 +40,8 @@ def _train(settings: Resolved, team: Team, watch: Watch) -> Result | None:
         watch = Watches(watch, TensorBoard())
     claim = claimed(settings) if team.first else nullcontext()
     with closing(Learner(settings, team)) as learner, closing(watch), claim as folder:
-        start = _start(learner) if settings.start and not (settings.path / STATE).exists() else ""
+        fresh = not (settings.path / STATE).exists()
+        start = learner.begin_with(Run(settings.start)) if settings.start and fresh else ""
         changes = _resume(learner, folder)
         about = learner.step, learner.parameters, str(team.device), team.threads * team.world
         watch.began(Beginning(settings, settings.path, *about, changes, start))
@@ -56,12 +50,6 @@ def _train(settings: Resolved, team: Team, watch: Watch) -> Result | None:
         if not ended:
             raise KeyboardInterrupt
         return _test(learner, folder, watch) if folder else None
-
-
-def _start(learner: Learner) -> str:
-    """Take over the weights of another run."""
-    assert learner.settings.start is not None
-    return learner.begin_with(Run(learner.settings.start))
 
 
 def _resume(learner: Learner, folder: Folder | None) -> list[str]:
@@ -93,7 +81,7 @@ def learn(learner: Learner, folder: Folder | None, watch: Watch, stop: Stop) -> 
         if folder and learner.step % every == 0:
             _report(learner, folder, watch)
         if learner.step % every == 0:  # only the first of a team knows how validation went
-            ended = learner.team.share(b"ended" if learner.ended else None) is not None
+            ended = learner.team.share(learner.ended)
         if folder and (stopping or ended or folder.save_is_due):
             folder.save(learner)
     if stopping:
@@ -135,7 +123,7 @@ def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
         parameters=learner.parameters,
         seconds=round(learner.seconds, 3),
         test_seconds=round(time.perf_counter() - start, 3),
-        memory_mb=round(max(learner.memory_mb, peak_memory(learner.workers)), 1),
+        memory_mb=round(max(learner.memory_mb, learner.workers.peak_memory() / 1e6), 1),
         candidates=tuple(candidates),
         selection_samples=learner.selection_samples if candidates else 0,
         last=of_last,

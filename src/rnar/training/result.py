@@ -29,10 +29,8 @@ class Tested:
 
     @staticmethod
     def of(evaluation: Evaluation) -> Tested:
-        low, high = evaluation.interval()
-        outputs = {name: float(score) for name, score in evaluation.outputs.items()}
-        interval = (float(low), float(high))
-        return Tested(float(evaluation.score), interval, outputs, float(evaluation.exact), int(evaluation.samples))
+        interval, exact = evaluation.interval(), evaluation.exact
+        return Tested(evaluation.score, interval, evaluation.outputs, exact, evaluation.samples)
 
 
 @dataclass(frozen=True)

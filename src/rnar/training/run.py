@@ -9,15 +9,11 @@ from torch import Tensor
 
 from rnar.models import Model
 from rnar.nn.reasoner import Reasoner
-from rnar.training.files import decoded, read, read_json, unpack
+from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, decoded, read, read_json, unpack
 from rnar.training.result import Amount, Count, Result, Share
 from rnar.training.settings import IDENTITY, OLDER, Resolved, check_values
 
 Which = Literal["best", "last", "average"]
-
-CONFIG, METRICS, STATE, BEST, RESULT = (
-    "config.json", "metrics.jsonl", "state.safetensors", "best.safetensors", "result.json"
-)  # fmt: skip
 
 
 class Run:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -58,20 +59,12 @@ class Team:
         values, known = found[len(parameters) : -1][: len(names)], found[len(parameters) : -1][len(names) :]
         return {name: value for name, value, k in zip(names, values, known, strict=True) if k}, found[-1] > 0
 
-    def share(self, content: bytes | None) -> bytes | None:
+    def share(self, value: Any) -> Any:
         """What the first process has, for all of them."""
-        if self.world == 1:
-            return content
-        length = torch.tensor([-1 if content is None else len(content)])
-        dist.broadcast(length, 0)
-        if length.item() < 0:
-            return None
-        data = torch.empty(int(length), dtype=torch.uint8)
-        if self.first and content:
-            data = torch.frombuffer(bytearray(content), dtype=torch.uint8)
-        if len(data):
-            dist.broadcast(data, 0)
-        return data.numpy().tobytes()
+        values = [value]
+        if self.world > 1:
+            dist.broadcast_object_list(values, device=torch.device("cpu"))
+        return values[0]
 
 
 @contextmanager

@@ -18,6 +18,30 @@ TICK = 0.01
 
 sparse_graphs = Graphs(p=0.2)
 
+TIMES = dict(color=node.categorical(3), d=node.scalar, f=node.scalar)
+"""hints: when each node was discovered and finished"""
+STACK = dict(
+    s_prev=node.pointer,
+    s=node.mask_one,
+    u=node.mask_one,
+    v=node.mask_one,
+    s_last=node.mask_one,
+    time=graph.scalar,
+)
+"""hints: the stack, and where a search is"""
+LOW_POINTS = dict(pi_h=node.pointer, **TIMES, low=node.scalar, **STACK)
+"""the hints of `search_with_low_points`"""
+FINISHING_ORDER = dict(
+    topo_h=node.pointer,
+    topo_head_h=node.mask_one,
+    color=node.categorical(3),
+    s_prev=node.pointer,
+    u=node.mask_one,
+    v=node.mask_one,
+    s_last=node.mask_one,
+)
+"""the hints of `finish_in_order`"""
+
 
 @algorithm(
     problem=Graphs(rooted=True),
@@ -54,18 +78,7 @@ def first_white(A, u, color):
 
 @algorithm(
     problem=Graphs(directed=True),
-    hints=dict(
-        pi_h=node.pointer,
-        color=node.categorical(3),
-        d=node.scalar,
-        f=node.scalar,
-        s_prev=node.pointer,
-        s=node.mask_one,
-        u=node.mask_one,
-        v=node.mask_one,
-        s_last=node.mask_one,
-        time=graph.scalar,
-    ),
+    hints=dict(pi_h=node.pointer, **TIMES, **STACK),
     outputs=dict(pi=node.pointer),
 )
 def dfs(trace, A):
@@ -128,16 +141,7 @@ def finish_in_order(trace, A, s, color, topo, head, below, others):
 
 @algorithm(
     problem=Graphs(directed=True, acyclic=True),
-    hints=dict(
-        topo_h=node.pointer,
-        topo_head_h=node.mask_one,
-        color=node.categorical(3),
-        s_prev=node.pointer,
-        u=node.mask_one,
-        v=node.mask_one,
-        s_last=node.mask_one,
-        s=node.mask_one,
-    ),
+    hints=dict(**FINISHING_ORDER, s=node.mask_one),
     outputs=dict(topo=node.pointer, topo_head=node.mask_one),
 )
 def topological_sort(trace, A):
@@ -151,20 +155,7 @@ def topological_sort(trace, A):
 
 @algorithm(
     problem=CommunityGraphs(),
-    hints=dict(
-        scc_id_h=node.pointer,
-        A_t=edge.mask,
-        color=node.categorical(3),
-        d=node.scalar,
-        f=node.scalar,
-        s_prev=node.pointer,
-        s=node.mask_one,
-        u=node.mask_one,
-        v=node.mask_one,
-        s_last=node.mask_one,
-        time=graph.scalar,
-        phase=graph.mask,
-    ),
+    hints=dict(scc_id_h=node.pointer, A_t=edge.mask, **TIMES, **STACK, phase=graph.mask),
     outputs=dict(scc_id=node.pointer),
 )
 def strongly_connected_components(trace, A):
@@ -232,21 +223,6 @@ def mark(found, u, pi, d, low, children):
         mark_cut_point(found, u, pi, d, low, children)
     else:
         mark_bridges(found, u, pi, d, low)
-
-
-LOW_POINTS = dict(
-    pi_h=node.pointer,
-    color=node.categorical(3),
-    d=node.scalar,
-    f=node.scalar,
-    low=node.scalar,
-    s_prev=node.pointer,
-    s=node.mask_one,
-    u=node.mask_one,
-    v=node.mask_one,
-    s_last=node.mask_one,
-    time=graph.scalar,
-)
 
 
 @kernel

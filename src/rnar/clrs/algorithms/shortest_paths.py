@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rnar.clrs.algorithms.graph_traversal import finish_in_order
+from rnar.clrs.algorithms.graph_traversal import FINISHING_ORDER, finish_in_order
 from rnar.clrs.problems.graphs import Graphs
 from rnar.clrs.recording import step
 from rnar.clrs.registry import algorithm
@@ -69,19 +69,7 @@ def dijkstra(trace, A, s):
 
 @algorithm(
     problem=Graphs(directed=True, acyclic=True, weighted=True, rooted=True),
-    hints=dict(
-        topo_h=node.pointer,
-        topo_head_h=node.mask_one,
-        color=node.categorical(3),
-        s_prev=node.pointer,
-        u=node.mask_one,
-        v=node.mask_one,
-        s_last=node.mask_one,
-        pi_h=node.pointer,
-        d=node.scalar,
-        mark=node.mask,
-        phase=graph.mask,
-    ),
+    hints=dict(**FINISHING_ORDER, pi_h=node.pointer, d=node.scalar, mark=node.mask, phase=graph.mask),
     outputs=dict(pi=node.pointer),
 )
 def dag_shortest_paths(trace, A, s):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rnar.clrs.mersenne import Mersenne, below, fill
-from rnar.clrs.problems.problem import Arguments, Problem, number, positions, same_length, uniform, vector
+from rnar.clrs.problems.problem import Arguments, Problem, number, positions, uniform, vector, vectors
 from rnar.clrs.spec import graph, node
 from rnar.common.compiling import entry_point
 
@@ -21,9 +21,6 @@ class Numbers(Problem):
 
     def draw(self, rng: Mersenne, n: int, batch: int, *, low: float, high: float) -> Arguments:
         return (uniform(rng, low, high, (batch, n)),)
-
-    def view(self, values: np.ndarray) -> dict[str, np.ndarray]:
-        return {"pos": positions(values.shape[1], values), self.name: values}
 
     def own(self, values: Any) -> Arguments:
         values = vector(self.name, values)
@@ -42,9 +39,6 @@ class SortedAndTarget(Problem):
         drawn = uniform(rng, low, high, (batch, n + 1))
         return np.sort(drawn[:, :n], axis=1), drawn[:, n].copy()
 
-    def view(self, key: np.ndarray, target: np.ndarray) -> dict[str, np.ndarray]:
-        return {"pos": positions(key.shape[1], key), "key": key, "target": target}
-
     def own(self, key: Any, target: Any) -> Arguments:
         key = vector("key", key)
         if not (np.diff(key) >= 0).all():
@@ -62,12 +56,8 @@ class Activities(Problem):
         times = uniform(rng, low, high, (batch, 2, n))
         return times.min(axis=1), times.max(axis=1)
 
-    def view(self, s: np.ndarray, f: np.ndarray) -> dict[str, np.ndarray]:
-        return {"pos": positions(s.shape[1], s), "s": s, "f": f}
-
     def own(self, s: Any, f: Any) -> Arguments:
-        s, f = vector("s", s), vector("f", f)
-        same_length(s=s, f=f)
+        s, f = vectors(s=s, f=f)
         if not (s < f).all():
             i = int(np.argmax(s >= f))
             raise ValueError(f"activity {i} finishes at {f[i]}, and not after it starts at {s[i]}")
@@ -85,12 +75,8 @@ class Tasks(Problem):
     ) -> Arguments:
         return draw_tasks(rng, batch, n, max_deadline or n, float(low), float(high))
 
-    def view(self, d: np.ndarray, w: np.ndarray) -> dict[str, np.ndarray]:
-        return {"pos": positions(d.shape[1], d), "d": d, "w": w}
-
     def own(self, d: Any, w: Any) -> Arguments:
-        d, w = vector("d", d), vector("w", w)
-        same_length(d=d, w=w)
+        d, w = vectors(d=d, w=w)
         if not (d >= 1).all():
             raise ValueError(f"a deadline must be at least 1, but d holds {d.min()}")
         return d, w

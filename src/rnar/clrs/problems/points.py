@@ -7,18 +7,12 @@ import numpy as np
 
 from rnar.clrs.mersenne import Mersenne, trials
 from rnar.clrs.mersenne import uniform as uniform_numbers
-from rnar.clrs.problems.problem import Arguments, Problem, positions, same_length, uniform, vector
+from rnar.clrs.problems.problem import Arguments, Problem, uniform, vector, vectors
 from rnar.clrs.spec import node
 from rnar.common.compiling import entry_point, kernel
 
-_INPUTS = {"pos": node.scalar, "x": node.scalar, "y": node.scalar}
-
 COLLINEAR = 1e-12
 TRIES = 1000
-
-
-def _view(x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-    return {"pos": positions(x.shape[1], x), "x": x, "y": y}
 
 
 class Segments(Problem):
@@ -27,16 +21,13 @@ class Segments(Problem):
     There are always four nodes: the size that is asked for is ignored, as in the reference.
     """
 
-    inputs = _INPUTS
+    inputs = {"pos": node.scalar, "x": node.scalar, "y": node.scalar}
     options = {"low": 0.0, "high": 1.0}
     smallest = 1
     only_size = 4
 
     def draw(self, rng: Mersenne, n: int, batch: int, *, low: float, high: float) -> Arguments:
         return draw_segments(rng, batch, float(low), float(high))
-
-    def view(self, x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-        return _view(x, y)
 
     def own(self, x: Any, y: Any) -> Arguments:
         x, y = vector("x", x), vector("y", y)
@@ -48,7 +39,7 @@ class Segments(Problem):
 class Cloud(Problem):
     """n points, uniform in a disk; drawn anew while any three of them lie on one line."""
 
-    inputs = _INPUTS
+    inputs = {"pos": node.scalar, "x": node.scalar, "y": node.scalar}
     options = {"radius": 2.0, "center": (0.0, 0.0)}
 
     def draw(self, rng: Mersenne, n: int, batch: int, *, radius: float, center: tuple[float, float]) -> Arguments:
@@ -66,12 +57,8 @@ class Cloud(Problem):
                 return x, y
         raise ValueError(f"in {TRIES} tries no {n} points were found of which no three lie on one line")
 
-    def view(self, x: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-        return _view(x, y)
-
     def own(self, x: Any, y: Any) -> Arguments:
-        x, y = vector("x", x), vector("y", y)
-        same_length(x=x, y=y)
+        x, y = vectors(x=x, y=y)
         i, j, k = on_an_edge(x, y)
         if i >= 0:
             raise ValueError(f"points {i}, {j} and {k} lie on one line along the hull, which is not unique then")

@@ -22,7 +22,7 @@ TRAINING_SIZES = (4, 7, 11, 13, 16)
 class Problem(ABC):
     """Draws arguments for an algorithm in the order in which the reference draws them.
 
-    A subclass is final: it fills in `inputs`, `options`, the three abstract methods, and what else is not as usual.
+    A subclass fills in `inputs`, `options`, the two abstract methods, and what else is not as usual.
     """
 
     inputs: dict[str, Feature]
@@ -41,12 +41,14 @@ class Problem(ABC):
         """The arguments of `batch` random problems of size `n`, stacked: [B, ...] each; `options` are complete."""
 
     @abstractmethod
-    def view(self, *stacked: np.ndarray) -> dict[str, np.ndarray]:
-        """What a network may see of B problems, given as `draw` gives them."""
-
-    @abstractmethod
     def own(self, *arguments: Any, **named: Any) -> Arguments:
         """A user's own arguments, checked and brought into the form that an algorithm takes."""
+
+    def view(self, *stacked: np.ndarray) -> dict[str, np.ndarray]:
+        """What a network may see of B problems, given as `draw` gives them: usually each argument, under the names of
+        the inputs after `pos`, in their order."""
+        names = [name for name in self.inputs if name != "pos"]
+        return {"pos": positions(stacked[0].shape[1], stacked[0]), **dict(zip(names, stacked, strict=True))}
 
     def length(self, n: int) -> int:
         """What `draw` takes for a problem of size `n` as the official sets count: more, if something comes on top."""
@@ -145,10 +147,13 @@ def vector(name: str, values: Any, smallest: int = 2) -> np.ndarray:
     return array
 
 
-def same_length(**vectors: np.ndarray) -> None:
-    lengths = {name: len(x) for name, x in vectors.items()}
-    if len(set(lengths.values())) > 1:
-        raise ValueError("lists of one length are needed, not " + ", ".join(f"{k}: {v}" for k, v in lengths.items()))
+def vectors(**lists: Any) -> list[np.ndarray]:
+    """A user's lists of finite numbers, all of one length."""
+    found = {name: vector(name, values) for name, values in lists.items()}
+    if len({len(x) for x in found.values()}) > 1:
+        lengths = ", ".join(f"{name}: {len(x)}" for name, x in found.items())
+        raise ValueError(f"lists of one length are needed, not {lengths}")
+    return list(found.values())
 
 
 def number(name: str, value: Any) -> float:

@@ -11,22 +11,24 @@ from rnar.common.compiling import entry_point
 
 LETTERS = "ATCG"
 
-_INPUTS = {"string": node.mask, "pos": node.scalar, "key": node.categorical(len(LETTERS))}
+
+class Strings(Problem):
+    """What is common to problems of two strings; the first has `first` letters of `key`."""
+
+    inputs = {"string": node.mask, "pos": node.scalar, "key": node.categorical(len(LETTERS))}
+
+    def view(self, key: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:
+        second = np.arange(key.shape[1]) >= first[:, None]
+        return {"string": second, "pos": positions(first, key), "key": key}
 
 
-def _view(key: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:
-    second = np.arange(key.shape[1]) >= first[:, None]
-    return {"string": second, "pos": positions(first, key), "key": key}
-
-
-class HaystackAndNeedle(Problem):
+class HaystackAndNeedle(Strings):
     """n letters in all: a random haystack into which a random needle is pasted.
 
     `needle` is its length, or a range (shortest, longest) to draw from; None is a fifth of all letters.
     The reference's quirk is kept: the last place where the needle would fit is never drawn.
     """
 
-    inputs = _INPUTS
     options = {"needle": None, "letters": 4}
     training = {"needle": (1, 8)}
     training_sizes = (20,)
@@ -36,9 +38,6 @@ class HaystackAndNeedle(Problem):
     ) -> Arguments:
         shortest, longest = needle_range(needle, n)
         return draw_haystacks(rng, batch, n, shortest, longest, letters)
-
-    def view(self, key: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:
-        return _view(key, first)
 
     def length(self, n: int) -> int:
         return n + n // 4  # the haystack has the size, the needle comes on top
@@ -59,18 +58,14 @@ class HaystackAndNeedle(Problem):
         check_letters(options["letters"])
 
 
-class TwoStrings(Problem):
+class TwoStrings(Strings):
     """n random letters in all, of which `second` (None: half, rounded down) form the second string."""
 
-    inputs = _INPUTS
     options = {"second": None, "letters": 4}
 
     def draw(self, rng: Mersenne, n: int, batch: int, *, second: int | None, letters: int) -> Arguments:
         m = n // 2 if second is None else second
         return draw_letters(rng, letters, batch, n), np.full(batch, n - m)
-
-    def view(self, key: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:
-        return _view(key, first)
 
     def own(self, x: Any, y: Any) -> Arguments:
         x, y = letters_of("x", x), letters_of("y", y)
