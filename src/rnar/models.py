@@ -44,6 +44,7 @@ from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.processors.processor import Processor
 from rnar.nn.processors.relational_transformer import RelationalTransformer
 from rnar.nn.reasoner import Feeding, Reasoner
+from rnar.nn.triples import Pointers
 
 MODELS: dict[str, Model] = {}
 
@@ -80,6 +81,8 @@ class Model:
     """Is the order of a list that never changes a hint, as in the raw data, and not an input?"""
     permutations_as_pointers: bool = False
     """Is an order of all nodes predicted as pointers like any others?"""
+    pointers: Pointers = "means"
+    """Are pointers of pairs kept as "triplets" too, and read off them, or as the "means" of the benchmark alone?"""
     feeding: Feeding = Feeding()
     """How hints are used."""
     xavier_on_scalars: bool = True
@@ -131,7 +134,7 @@ class Model:
             raise ValueError("a network needs at least one task to learn")
         with torch.random.fork_rng(devices=()):  # others draw from the global generator: leave it as it was
             torch.default_generator.manual_seed(seed)
-            return Reasoner(specs, self.processor(size), self.feeding, self.xavier_on_scalars)
+            return Reasoner(specs, self.processor(size), self.feeding, self.xavier_on_scalars, self.pointers)
 
     def parameters(self, task: str, size: int | None = None) -> int:
         """How many parameters a network for this task has."""
@@ -184,7 +187,7 @@ register(
         differs="As the benchmark builds it (Veličković et al., 2022); the original learns to mask nodes as well.",
     )
 )
-register(
+TRIPLET_GMPNN = register(
     Model(
         "triplet-gmpnn",
         triplet_gmpnn(Max),
@@ -295,5 +298,16 @@ register(
         processor=lambda size: GatedForgetNet(MessagePassing(size, Max(size), triplets=8)),
         equation="forgetnet with z = x || g h, g = sigmoid(MLP(x || h)), a loss of alpha mean(g), alpha from 0 to 1",
         differs="No code was published: the gate's network, its start half open, and the mean as a norm are chosen.",
+    )
+)
+
+# Beyond the papers: none of these is published.
+register(
+    replace(
+        TRIPLET_GMPNN,
+        name="edge-pointers",
+        pointers="triplets",
+        equation="triplet-gmpnn with pointers of pairs P_ij = k in t_abc, and read off w . relu(all of i, j, k and P)",
+        differs="Not in a paper: triplet-gmpnn but for the three tasks whose pointers are of pairs.",
     )
 )

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature, Place
 from rnar.nn.linear import Linear, OfChannels
+from rnar.nn.triples import Triples
 
 PLACES: tuple[Place, ...] = ("node", "edge", "graph")
 
@@ -32,6 +33,8 @@ class Graph(NamedTuple):
     """Does any decoder look at pairs? If not, what a processor would make for them alone need not be made."""
     prepared: Any = None
     """what `Processor.prepare` returned: the same at every step of a batch"""
+    triples: Triples | None = None
+    """pointers of pairs, where they are part of the messages of three nodes"""
 
 
 class Encoders(nn.Module):

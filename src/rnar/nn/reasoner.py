@@ -15,6 +15,7 @@ from rnar.nn.encoders import Encoders, Graph
 from rnar.nn.kinds import kind_of
 from rnar.nn.linear import OfChannels
 from rnar.nn.processors.processor import Processor, State
+from rnar.nn.triples import Codes, Pointers, Triples, points_from_pairs, stacked
 
 HintSource = Literal["network", "truth", "nothing"]
 HintMode = Literal["encoded and decoded", "decoded", "none"]
@@ -48,6 +49,8 @@ class Prepared(NamedTuple):
     """bool [B, N, N]: which nodes inputs join; None where no processor looks at it"""
     hints: dict[Place, OfChannels]
     """the maps from the channels of hints"""
+    pointers: list[Tensor]
+    """each [B, N, N, N]: inputs that are pointers of pairs, where they are kept as triples"""
     processor: Any
     decode_hints: decoders.Prepared
     decode_outputs: decoders.Prepared
@@ -68,14 +71,21 @@ class Moment(NamedTuple):
 class Heads(nn.Module):
     """What belongs to one task: its encoders and decoders."""
 
-    def __init__(self, spec: Spec, processor: Processor, feeding: Feeding, xavier_on_scalars: bool):
+    def __init__(
+        self, spec: Spec, processor: Processor, feeding: Feeding, xavier_on_scalars: bool, pointers: Pointers = "means"
+    ):
         super().__init__()
         self.spec = spec
         self.predicts_permutations = any(feature.kind == "permutation" for feature in spec.outputs.values())
         self.encoded_hints = spec.hints if feeding.mode == "encoded and decoded" else {}
         self.decoded_hints = spec.hints if feeding.mode != "none" else {}
         size = processor.size
-        widths = Widths(size, processor.node_width, size + processor.edge_width)
+        kept = sum(map(points_from_pairs, [*spec.inputs.values(), *self.encoded_hints.values()]))
+        self.codes = Codes(kept, processor.triplet_width) if kept and pointers == "triplets" else None
+        """of pointers of pairs, where they are kept as triples"""
+        widths = Widths(
+            size, processor.node_width, size + processor.edge_width, kept if pointers == "triplets" else None
+        )
         self.inputs = Encoders(spec.inputs, size)
         self.hints = Encoders(self.encoded_hints, size, xavier_on_scalars)
         self.decode_hints = Decoders(self.decoded_hints, widths, processor.pointers_from_edges)
@@ -94,6 +104,7 @@ class Reasoner(nn.Module):
         processor: What turns a state into the next one.
         feeding: How hints are used.
         xavier_on_scalars: Do hints that are numbers begin with small weights?
+        pointers: Are pointers of pairs kept as "triplets", besides the "means" of the benchmark?
     """
 
     def __init__(
@@ -102,11 +113,19 @@ class Reasoner(nn.Module):
         processor: Processor,
         feeding: Feeding | None = None,
         xavier_on_scalars: bool = True,
+        pointers: Pointers = "means",
     ):
         super().__init__()
+        if pointers == "triplets" and not processor.triplet_width:
+            raise ValueError(
+                f"{type(processor).__name__} has no messages of three nodes that pointers of pairs could be part of; "
+                'give it some (MessagePassing(..., triplets=8)), or leave pointers="means"'
+            )
         self.processor = processor
         self.feeding = feeding = feeding or Feeding()
-        self.heads = nn.ModuleDict({_key(t): Heads(s, processor, feeding, xavier_on_scalars) for t, s in specs.items()})
+        self.heads = nn.ModuleDict(
+            {_key(t): Heads(s, processor, feeding, xavier_on_scalars, pointers) for t, s in specs.items()}
+        )
 
     @property
     def tasks(self) -> list[str]:
@@ -139,6 +158,7 @@ class Reasoner(nn.Module):
             pairs,
             self._adjacency(heads, wide, batch, nodes) if self.processor.uses_adjacency else None,
             of_hints,
+            [x.to(like.dtype) for x in stacked(heads.spec.inputs, wide)] if heads.codes else [],
             self.processor.prepare(pairs),
             heads.decode_hints.prepare(pairs),
             heads.decode_outputs.prepare(pairs),
@@ -184,7 +204,8 @@ class Reasoner(nn.Module):
                 f"{type(self.processor).__name__} says that its losses are {list(self.processor.losses)}, and returned "
                 f"{list(step.losses)}; name in `losses` what a step returns"
             )
-        view = View(step.nodes, graph.channels, step.edges, graph.whole)
+        pointers = None if graph.triples is None else graph.triples.pointers
+        view = View(step.nodes, graph.channels, step.edges, graph.whole, pointers)
         outputs: dict[str, Logits] = {}
         if ending.start < ending.stop:
             outputs = heads.decode_outputs(view.part(ending), prepared.decode_outputs, noise)
@@ -204,7 +225,15 @@ class Reasoner(nn.Module):
         if adjacency is not None:
             joined = heads.hints.adjacency(hints)
             adjacency = adjacency if joined is None else adjacency | joined
-        return Graph(nodes, channels, prepared.pairs, whole, adjacency, heads.reads_pairs, prepared.processor)
+        triples = self._triples(heads, prepared, hints, active)
+        return Graph(nodes, channels, prepared.pairs, whole, adjacency, heads.reads_pairs, prepared.processor, triples)
+
+    def _triples(self, heads: Heads, prepared: Prepared, hints: dict[str, Tensor], active: int) -> Triples | None:
+        """The pointers of pairs, where they are kept as triples."""
+        if heads.codes is None:
+            return None
+        of_hints = [x.to(prepared.nodes.dtype) for x in stacked(heads.hints.features, hints)]
+        return Triples(torch.stack([x[:active] for x in prepared.pointers] + of_hints, dim=1), heads.codes.weight)
 
 
 def _key(task: str) -> str:

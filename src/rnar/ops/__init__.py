@@ -10,8 +10,10 @@ from rnar.ops.max_dot import max_dot, max_dot_rectified
 from rnar.ops.max_dot_triples import max_dot_triples
 from rnar.ops.max_of_linear import max_of_linear
 from rnar.ops.max_over_senders import max_over_senders
+from rnar.ops.max_plus_triples import max_plus_triples
 from rnar.ops.max_triplets import max_triplets
 from rnar.ops.pair_mlp import pair_mlp
+from rnar.ops.relu_dot_triples import relu_dot_triples
 
 __all__ = [
     "linear_relu",
@@ -21,6 +23,8 @@ __all__ = [
     "max_dot_triples",
     "max_of_linear",
     "max_over_senders",
+    "max_plus_triples",
     "max_triplets",
     "pair_mlp",
+    "relu_dot_triples",
 ]

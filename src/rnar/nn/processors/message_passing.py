@@ -5,7 +5,8 @@ m_ij = MLP(relu(W1 z_j + W2 z_i + We e_ij + Wg g))           i sends to j
 a_j  = aggregator of m_ij over i
 h_j' = LayerNorm(relu(O1 z_j + O2 a_j))
 gate:     g_j = sigmoid(G3 relu(G1 z_j + G2 a_j));   h_j' <- g_j h_j' + (1 - g_j) h_j
-triplets: t_bc = relu(O3 max_a (T1 z_a + T2 z_b + T3 z_c + E1 e_ab + E2 e_ac + E3 e_bc + Tg g)), for decoders only
+triplets: t_bc = relu(O3 max_a (T1 z_a + T2 z_b + T3 z_c + E1 e_ab + E2 e_ac + E3 e_bc + Tg g)), for decoders only;
+          where pointers of pairs are kept as triples, they are part of it (`rnar.nn.triples`)
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rnar.nn.aggregators import Aggregator
 from rnar.nn.encoders import Graph
 from rnar.nn.linear import Linear, OfChannels, Rectified, SideBySide
 from rnar.nn.processors.processor import Processor, State, Step
-from rnar.ops import max_triplets, pair_mlp
+from rnar.ops import max_plus_triples, max_triplets, pair_mlp
 
 GATE_BIAS = -3.0  # starts nearly closed (Ibarz et al., 2022)
 
@@ -67,6 +68,7 @@ class MessagePassing(Processor):
         self.size = size
         self.node_width = 3 * size
         self.edge_width = size if triplets else 0
+        self.triplet_width = triplets
         self.uses_adjacency = along_edges
         self.aggregator = aggregator
         self.to_receiver, self.to_sender = Linear(2 * size, size), Linear(2 * size, size)
@@ -133,7 +135,12 @@ class Triplets(nn.Module):
         """a, b, c: what the nodes contribute in each of the three parts, [B, N, features]."""
         weight, rest = of_pairs
         c = c + (self.from_whole(graph.whole) + rest.view(3, -1).sum(dim=0))[:, None]
-        return Rectified(max_triplets(graph.channels, weight, a, b, c), self.out.weight, self.out.bias)
+        if graph.triples is None:
+            best = max_triplets(graph.channels, weight, a, b, c)
+        else:
+            of_ab, of_ac, of_bc = (graph.channels @ weight).chunk(3, dim=-1)
+            best = max_plus_triples(of_ab + a[:, :, None], of_ac, *graph.triples) + of_bc + b[:, :, None] + c[:, None]
+        return Rectified(best, self.out.weight, self.out.bias)
 
 
 class Gate(nn.Module):

@@ -45,6 +45,8 @@ class Processor(nn.Module, ABC):
     """how many numbers decoders see of a node"""
     edge_width: int
     """how many numbers decoders see of a pair, besides its H encoded features; 0: none"""
+    triplet_width = 0
+    """how many numbers its messages of three nodes have, which pointers of pairs may be part of; 0: it has none"""
     uses_adjacency = False
     """Does it look at `graph.adjacency`?"""
     pointers_from_edges = False
