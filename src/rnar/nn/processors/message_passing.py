@@ -71,6 +71,7 @@ class MessagePassing(Processor):
         self.triplet_width = triplets
         self.uses_adjacency = along_edges
         self.aggregator = aggregator
+        self.losses = aggregator.losses
         self.to_receiver, self.to_sender = Linear(2 * size, size), Linear(2 * size, size)
         self.to_edge, self.to_whole = Linear(size, size), Linear(size, size)
         self.hidden_layer, self.last_layer = Linear(size, size), Linear(size, size)
@@ -100,14 +101,14 @@ class MessagePassing(Processor):
         layer = self.hidden_layer
         x = pair_mlp(graph.channels, weight, sender, receiver, layer.weight, layer.bias)
         edges = graph.adjacency if self.uses_adjacency else None
-        messages = self.aggregator.after(prepared.aggregator, x, edges, rng)
+        messages, losses = self.aggregator.hear(prepared.aggregator, x, edges, rng)
         new = self.norm(torch.relu(own + self.from_messages(messages)))
         if self.gate is not None:
             new = self.gate(more.pop(), messages, new, hidden)
         made = None
         if self.triplets is not None and prepared.triplets is not None and graph.pairs_wanted:
             made = self.triplets(graph, prepared.triplets, *more)
-        return Step((new,), torch.cat([z, new], dim=-1), made)
+        return Step((new,), torch.cat([z, new], dim=-1), made, losses)
 
     def _maps_of_nodes(self) -> list[nn.Linear]:
         maps: list[nn.Linear] = [self.to_receiver, self.to_sender, self.from_node]
