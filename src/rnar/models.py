@@ -75,8 +75,16 @@ class Model:
     """How many numbers the features of a node have, unless a run says otherwise."""
     reversal: bool = False
     """Is there an edge hint for each hint that is a node pointer, which says to i what i points at?"""
+    static_reversal: bool = False
+    """Is there such an edge input for each input that is a node pointer too? (The order of a list is one.)"""
+    composed: bool = False
+    """Are hints that mark nodes also encoded together with pointers: the node after a marked one, or before it?"""
     without: tuple[str, ...] = ()
     """Inputs and hints that the network does not see."""
+    without_positions: float = 0.0
+    """In training, the probability for each batch that the input `pos` is not seen."""
+    hintless: tuple[str, ...] = ()
+    """Tasks whose hints are not used: neither fed nor predicted."""
     order_as_hint: bool = False
     """Is the order of a list that never changes a hint, as in the raw data, and not an input?"""
     permutations_as_pointers: bool = False
@@ -101,9 +109,11 @@ class Model:
 
     def spec(self, task: str) -> Spec:
         """The features of a task as this model sees them."""
-        spec = transforms.spec_without_hints(find_task(task).spec, self.without)
+        spec = transforms.spec_without_hints(find_task(task).spec, self._left_out(task))
         if self.reversal:
             spec = transforms.spec_with_reversed_pointers(spec)
+        if self.static_reversal:
+            spec = transforms.spec_with_reversed_inputs(spec)
         if self.order_as_hint:  # after the reversal: a pointer that never changes has none
             spec = transforms.spec_with_order_as_hint(spec)
         if self.permutations_as_pointers:
@@ -117,12 +127,20 @@ class Model:
         Inputs that it does not see stay in the batch, which counts its nodes by them; no network reads what its spec
         does not name.
         """
-        batch = transforms.without_hints(as_batch(batch), self.without)
-        if batch.hints.keys() == self.spec(batch.task).hints.keys():
+        batch = as_batch(batch)
+        batch = transforms.without_hints(batch, self._left_out(batch.task))
+        spec = self.spec(batch.task)
+        if spec.inputs.keys() - batch.inputs.keys():
+            batch = transforms.reverse_inputs(batch)
+        if batch.hints.keys() == spec.hints.keys():
             return batch
         if self.reversal:
             batch = transforms.reverse_pointers(batch)
         return transforms.order_as_hint(batch) if self.order_as_hint else batch
+
+    def _left_out(self, task: str) -> tuple[str, ...]:
+        """What of a task is not seen."""
+        return (*self.without, *find_task(task).spec.hints) if task in self.hintless else self.without
 
     def build(self, tasks: str | Iterable[str], size: int | None = None, seed: int = 0) -> Reasoner:
         """A network for these tasks with fresh weights, which the seed decides."""
@@ -134,7 +152,15 @@ class Model:
             raise ValueError("a network needs at least one task to learn")
         with torch.random.fork_rng(devices=()):  # others draw from the global generator: leave it as it was
             torch.default_generator.manual_seed(seed)
-            return Reasoner(specs, self.processor(size), self.feeding, self.xavier_on_scalars, self.pointers)
+            return Reasoner(
+                specs,
+                self.processor(size),
+                self.feeding,
+                self.xavier_on_scalars,
+                self.pointers,
+                self.composed,
+                self.without_positions,
+            )
 
     def parameters(self, task: str, size: int | None = None) -> int:
         """How many parameters a network for this task has."""

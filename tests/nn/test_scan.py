@@ -21,7 +21,7 @@ VARIANTS = {
     "gru": dict(cell="gru"),
     "one way": dict(both_ways=False),
     "gru, one way": dict(cell="gru", both_ways=False),
-    "narrow": dict(width=3),
+    "narrow": dict(width=3, reads=4),
     "gated": dict(gated=True),
     "shuffled": dict(shuffled=0.5),
     "priced": dict(gated=True, price=0.1),
@@ -52,7 +52,7 @@ def drawn(*shape: int, seed: int = 2) -> Tensor:
 def test_the_scan_adds_to_the_nodes_what_was_read_there(name):
     processor, graph, state = scan(**VARIANTS[name]).eval(), graph_of(drawn(B, N, SIZE)), (drawn(B, N, SIZE, seed=3),)
     z = torch.cat([graph.nodes, state[0]], dim=-1)
-    read = processor.reader(z)[0]
+    read = processor.reader(z if processor.into is None else processor.into(z))[0]
     told = processor.out(read)
     if processor.gate is not None:
         told = torch.sigmoid(processor.gate(torch.cat([z, read], dim=-1))) * told
@@ -96,15 +96,35 @@ def test_a_shuffled_order_is_read_and_each_node_gets_its_own_reading():
 def test_the_generator_decides_the_order_in_training_and_when_tried_it_is_the_nodes_own():
     processor = scan(shuffled=0.5)
     seeds = range(200)
-    orders = [processor.order(N, torch.Generator().manual_seed(seed)) for seed in seeds]
-    again = [processor.order(N, torch.Generator().manual_seed(seed)) for seed in seeds]
+    orders = [processor.draw(N, torch.Generator().manual_seed(seed)) for seed in seeds]
+    again = [processor.draw(N, torch.Generator().manual_seed(seed)) for seed in seeds]
     assert all(x is y is None or torch.equal(x, y) for x, y in zip(orders, again, strict=True))  # type: ignore[arg-type]
     assert 60 < sum(order is not None for order in orders) < 140
     assert all(sorted(order.tolist()) == list(range(N)) for order in orders if order is not None)
     assert len({tuple(order.tolist()) for order in orders if order is not None}) > 20
-    assert scan(shuffled=1.0).order(N, torch.Generator().manual_seed(0)) is not None
+    assert scan(shuffled=1.0).draw(N, torch.Generator().manual_seed(0)) is not None
     processor.eval()
-    assert all(processor.order(N, torch.Generator().manual_seed(seed)) is None for seed in seeds)
+    assert all(processor.draw(N, torch.Generator().manual_seed(seed)) is None for seed in seeds)
+
+
+def test_a_batch_is_read_in_one_order_at_every_step_and_by_every_core():
+    specs, batch = {"insertion_sort": find("insertion_sort").spec}, sample("insertion_sort", n=6, batch=4, seed=0)
+    torch.manual_seed(4)
+    network = Reasoner(specs, scan(shuffled=0.5)).double()
+    seen: list[Tensor | None] = []
+    read = network.processor.read
+    network.processor.read = lambda z, order=None: (seen.append(order), read(z, order))[1]  # type: ignore[assignment]
+    shuffled = []
+    for seed in range(12):
+        seen.clear()
+        whole = losses(network, batch, seed)
+        assert len(seen) == batch.lengths.max() - 1 and all(order is seen[0] for order in seen)
+        shuffled.append(seen[0] is not None)
+        parts = [losses(network, batch.part(slice(k, k + 2)), seed) for k in (0, 2)]
+        for name, judged in whole.items():
+            if name != "pred":  # whose noise is drawn for each sample
+                assert sum(part[name].total for part in parts).item() == pytest.approx(judged.total.item())
+    assert any(shuffled) and not all(shuffled)
 
 
 def test_an_open_gate_has_its_price():

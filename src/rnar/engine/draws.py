@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-Purpose = Literal["noise", "teacher", "processor"]
+Purpose = Literal["noise", "teacher", "processor", "batch"]
 
 
 class Draws:
@@ -21,10 +21,10 @@ class Draws:
         self.seed, self.device = seed, device
 
     def stream(self, purpose: Purpose, t: int) -> torch.Generator:
-        """The numbers for a purpose in step t, from the beginning."""
+        """The numbers for a purpose in step t, from the beginning; what is drawn once a batch has step 0."""
         if purpose == "noise":
             seed = (self.seed * 1_000_003 + t) % 2**63
         else:
-            words = (self.seed, t, ("teacher", "processor").index(purpose))
+            words = (self.seed, t, ("teacher", "processor", "batch").index(purpose))
             seed = int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> np.uint64(1))
         return torch.Generator(self.device).manual_seed(seed)

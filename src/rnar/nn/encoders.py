@@ -33,6 +33,8 @@ class Graph(NamedTuple):
     """Does any decoder look at pairs? If not, what a processor would make for them alone need not be made."""
     prepared: Any = None
     """what `Processor.prepare` returned: the same at every step of a batch"""
+    drawn: Any = None
+    """what `Processor.draw` returned: the same at every step of a batch"""
     triples: Triples | None = None
     """pointers of pairs, where they are part of the messages of three nodes"""
 

@@ -64,6 +64,12 @@ class Processor(nn.Module, ABC):
         there is nothing.
         """
 
+    def draw(self, nodes: int, rng: torch.Generator | None) -> Any:
+        """What is drawn once a batch, and is the same for all its samples and steps: `graph.drawn` in each step.
+
+        Tensors in (nested) tuples and dicts. By default there is nothing.
+        """
+
     @abstractmethod
     def start(self, batch: int, nodes: int, like: Tensor) -> State:
         """The state before the first step: tensors [B, ...], of the type and on the device of `like`."""

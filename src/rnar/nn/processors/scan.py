@@ -33,9 +33,10 @@ class Scan(Processor):
         cell: What reads.
         both_ways: Is the order read backwards too?
         width: How many numbers each direction has.
+        reads: How many numbers of a node are read, R z_j, which costs less; None: all of z_j.
         from_zero: Does W begin with zeros, so that the network begins as the inner one?
-        shuffled: In training, the probability for each step that all nodes are read in a random order instead, the same
-            for all samples. When a network is tried the order is always theirs.
+        shuffled: In training, the probability for each batch that its nodes are read in a random order, the same one
+            for all samples and steps. When a network is tried the order is always theirs.
         gated: Is there a gate for each number, x_j <- x_j + g_j W s_j, g_j = sigmoid(G (z_j || s_j))?
         price: What an open gate costs: so much of the mean of g is a loss named "order". A network that can do without
             order then has a reason to.
@@ -50,6 +51,7 @@ class Scan(Processor):
         cell: Cell = "lstm",
         both_ways: bool = True,
         width: int = EACH_WAY,
+        reads: int | None = None,
         from_zero: bool = False,
         shuffled: float = 0.0,
         gated: bool = False,
@@ -69,7 +71,8 @@ class Scan(Processor):
         self.losses = (*inner.losses, "order") if price else inner.losses
         ways = 2 if both_ways else 1
         reader = {"lstm": nn.LSTM, "gru": nn.GRU}[cell]
-        self.reader = reader(2 * self.size, width, batch_first=True, bidirectional=both_ways)
+        self.into = None if reads is None else Linear(2 * self.size, reads)
+        self.reader = reader(reads or 2 * self.size, width, batch_first=True, bidirectional=both_ways)
         self.out = Linear(ways * width, self.size)
         if from_zero:
             nn.init.zeros_(self.out.weight)
@@ -83,7 +86,7 @@ class Scan(Processor):
 
     def forward(self, graph: Graph, state: State, rng: torch.Generator | None = None) -> Step:
         z = torch.cat([graph.nodes, state[0]], dim=-1)
-        read = self.read(z, self.order(z.shape[1], rng))
+        read = self.read(z, graph.drawn)
         told = self.out(read)
         if self.gate is None:
             return self.inner(graph._replace(nodes=graph.nodes + told), state, rng)
@@ -93,13 +96,15 @@ class Scan(Processor):
             return step
         return step._replace(losses={**step.losses, "order": self.price * gate.mean(dim=(1, 2))})
 
-    def order(self, nodes: int, rng: torch.Generator | None) -> Tensor | None:
+    def draw(self, nodes: int, rng: torch.Generator | None) -> Tensor | None:
         """In which order nodes are read; None: in theirs."""
         return random_order(nodes, self.shuffled, rng) if self.training and self.shuffled else None
 
     def read(self, z: Tensor, order: Tensor | None = None) -> Tensor:
         """What was read when each node was: [B, N, ways * width] of z [B, N, 2 H]"""
+        z = z if self.into is None else self.into(z)
         if order is None:
             return self.reader(z)[0]
+        order = order.to(z.device)
         back = torch.argsort(order)
         return self.reader(z[:, order])[0][:, back]
