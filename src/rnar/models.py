@@ -38,11 +38,13 @@ from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec, node
 from rnar.common.importing import imported
 from rnar.common.names import nearest
-from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Janossy, Max
+from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Count, Janossy, Max, Shuffled
+from rnar.nn.both import Gated, Mapped
 from rnar.nn.processors.forgetnet import ForgetNet, GatedForgetNet
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.processors.processor import Processor
 from rnar.nn.processors.relational_transformer import RelationalTransformer
+from rnar.nn.processors.scan import Scan
 from rnar.nn.reasoner import Feeding, Reasoner
 from rnar.nn.triples import Pointers
 
@@ -195,6 +197,11 @@ def triplet_gmpnn(aggregator: Callable[[int], Aggregator]) -> Callable[[int], Pr
     return message_passing(aggregator, triplets=8, gate=True)
 
 
+def scanning(aggregator: Callable[[int], Aggregator] = Max, **options: Any) -> Callable[[int], Processor]:
+    """size -> Triplet-GMPNN with that aggregator and a scan."""
+    return lambda size: Scan(MessagePassing(size, aggregator(size), triplets=8, gate=True), **options)
+
+
 register(
     Model(
         "mpnn",
@@ -327,13 +334,58 @@ register(
     )
 )
 
-# Beyond the papers: none of these is published.
-register(
-    replace(
-        TRIPLET_GMPNN,
-        name="edge-pointers",
-        pointers="triplets",
-        equation="triplet-gmpnn with pointers of pairs P_ij = k in t_abc, and read off w . relu(all of i, j, k and P)",
-        differs="Not in a paper: triplet-gmpnn but for the three tasks whose pointers are of pairs.",
-    )
+
+def beyond(name: str, equation: str, differs: str, **changes: Any) -> Model:
+    """A model that nobody has published: Triplet-GMPNN with some changes. `benchmarks/variants.py` has more."""
+    told = dict(name=name, paper=None, equation=equation, differs=f"Not in a paper: {differs}")
+    return register(replace(TRIPLET_GMPNN, **told, **changes))
+
+
+beyond(
+    "edge-pointers",
+    "triplet-gmpnn with pointers of pairs P_ij = k in t_abc, and read off w . relu(all of i, j, k and P)",
+    "triplet-gmpnn but for the three tasks whose pointers are of pairs.",
+    pointers="triplets",
+)
+beyond(
+    "scan",
+    "triplet-gmpnn, x_j <- x_j + W s_j, s_j of an LSTM over z_1, ..., z_n and of one over z_n, ..., z_1",
+    "one list is read a step, where RNAR reads one for every node.",
+    processor=scanning(),
+)
+beyond(
+    "scan-zero",
+    "scan with W = 0 at first, so that it begins as triplet-gmpnn",
+    "the scan, where order has to be asked for.",
+    processor=scanning(from_zero=True),
+)
+beyond(
+    "scan-shuffled",
+    "scan that in training reads the nodes of every second batch in a random order",
+    "the scan, where order cannot be relied on.",
+    processor=scanning(shuffled=0.5),
+)
+beyond(
+    "counting",
+    "triplet-gmpnn with W (max_i m_ij || U (u + sum_i sigmoid(4 V m_ij)) / n) in place of max_i m_ij",
+    "a share of votes beside the maximum, on 32 questions that are learned.",
+    processor=triplet_gmpnn(lambda size: Mapped(Max(size), Count(size))),
+)
+beyond(
+    "max-lstm",
+    "triplet-gmpnn with g LSTM(m_1j, ..., m_nj) + (1 - g) max_i m_ij, g = sigmoid(G (both))",
+    "in training the LSTM reads in a random order at every second step.",
+    processor=triplet_gmpnn(lambda size: Gated(Max(size), Shuffled(LSTM(size), 0.5))),
+)
+beyond(
+    "combined",
+    "scan-zero of 32 numbers each way, counting with 16 questions, and edge-pointers",
+    "also has composed hints and reversed inputs, and none of the hints of Binary Search.",
+    processor=scanning(
+        lambda size: Mapped(Max(size), Count(size, questions=16)), from_zero=True, shuffled=0.25, reads=32, width=32
+    ),
+    static_reversal=True,
+    composed=True,
+    pointers="triplets",
+    hintless=("binary_search",),
 )
