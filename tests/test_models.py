@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,9 @@ from torch import Tensor
 
 from rnar import models
 from rnar.clrs import ALGORITHMS, Batch, sample
-from rnar.engine import losses, predict
+from rnar.engine import Workers, losses, predict
 from rnar.engine.losses import total_loss
+from rnar.evaluation.evaluate import evaluate
 from rnar.models import MODELS, Model, Paper, find, register
 from rnar.nn.aggregators import Max
 from rnar.nn.processors.message_passing import MessagePassing
@@ -62,7 +64,7 @@ def test_a_seed_decides_the_weights_and_nothing_else(name):
     assert torch.equal(torch.rand(3), expected)  # as if no network had been built
     assert first.keys() == again.keys() == other.keys()
     assert all(torch.equal(first[key], again[key]) for key in first)
-    assert all(not torch.equal(x, other[key]) for key, x in first.items() if x.dim() > 1)
+    assert all(not torch.equal(x, other[key]) for key, x in first.items() if x.dim() > 1 and x.any())
 
 
 @pytest.mark.parametrize("task", ALGORITHMS)
@@ -100,9 +102,10 @@ def test_orders_of_all_nodes_are_plain_pointers_for_the_relational_transformer_a
         assert model.spec("quicksort").outputs["pred"].kind == kind
 
 
-def test_pointers_are_reversed_for_rnar_and_its_baseline():
+def test_pointers_are_reversed_for_rnar_its_baseline_and_what_is_made_of_them():
     reversing = {name for name, model in MODELS.items() if "pi_h_reversed" in model.spec("bfs").hints}
-    assert reversing == {"triplet-gmpnn", *(name for name in MODELS if name.startswith("rnar"))}
+    baselines = {"mpnn", "pgn", "rt", "forgetnet", "g-forgetnet"}
+    assert reversing == MODELS.keys() - baselines
     batch = MODELS["rnar"].batch(batch_of("bfs"))
     for i in range(batch.nodes):
         for b in range(batch.size):
@@ -116,6 +119,34 @@ def test_without_positions_their_values_do_not_matter():
         network = MODELS[name].build(["quickselect"], size=SIZE)
         found = [predict(network, MODELS[name].batch(each)).outputs["median"] for each in (batch, moved)]
         assert torch.equal(*found) != matters
+
+
+def test_a_hintless_task_has_neither_hints_nor_losses_of_them_and_others_have():
+    model = replace(MODELS["triplet-gmpnn"], hintless=("binary_search",), static_reversal=True)
+    network = model.build(["binary_search", "minimum"], size=SIZE)
+    for task, names in (("binary_search", {"return"}), ("minimum", {"min", "min_h", "i"})):
+        batch = batch_of(task)
+        assert losses(network, model.batch(batch)).keys() == names
+        assert Workers(network, threads=1).backward(model.batch(batch)).keys() == names
+        assert model.batch(model.batch(batch)) is not batch and "pred_reversed" in model.batch(batch).inputs
+        assert evaluate(network, batch, view=model.batch).samples == batch.size
+
+
+def test_without_positions_in_training_alone_and_the_seed_decides():
+    batch = batch_of("minimum")
+    moved = batch._replace(inputs={**batch.inputs, "pos": batch.inputs["pos"] ** 2})
+    network = replace(MODELS["mpnn"], without_positions=0.5).build("minimum", size=SIZE)
+
+    def same(seed: int) -> bool:
+        first, second = (losses(network, each, seed)["min"].total for each in (batch, moved))
+        return torch.equal(first, second)
+
+    forgotten = [same(seed) for seed in range(40)]
+    assert 8 < sum(forgotten) < 32 and forgotten == [same(seed) for seed in range(40)]
+    network.eval()
+    assert not any(same(seed) for seed in range(10))
+    with pytest.raises(ValueError, match="without_positions is a probability, from 0 to 1, not 2"):
+        replace(MODELS["mpnn"], without_positions=2).build("minimum", size=SIZE)
 
 
 def test_parameters_are_as_many_as_the_papers_have():
@@ -154,7 +185,7 @@ def test_several_tasks_share_a_processor():
 def test_every_model_says_what_it_is(name):
     model = MODELS[name]
     assert model.name == name
-    assert isinstance(model.paper, Paper)
+    assert isinstance(model.paper, Paper) != model.differs.startswith("Not in a paper: ")
     for text in (model.equation, model.differs):
         assert 10 < len(text) < 120 and "\n" not in text
     assert re.fullmatch(r"[A-Z].*[^.]\.", model.differs)

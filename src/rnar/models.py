@@ -40,12 +40,15 @@ from rnar.clrs.spec import Spec, node
 from rnar.common.blame import definition_of
 from rnar.common.importing import imported
 from rnar.common.names import nearest
-from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Janossy, Max
+from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Count, Janossy, Max, Shuffled
+from rnar.nn.both import Gated, Mapped
 from rnar.nn.processors.forgetnet import ForgetNet, GatedForgetNet
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.processors.processor import Processor
 from rnar.nn.processors.relational_transformer import RelationalTransformer
+from rnar.nn.processors.scan import Scan
 from rnar.nn.reasoner import Feeding, Reasoner
+from rnar.nn.triples import Pointers
 
 MODELS: dict[str, Model] = {}
 LARGEST_SIZE = 8192  # of a network: its weights take gigabytes then
@@ -77,12 +80,22 @@ class Model:
     """How many numbers the features of a node have, unless a run says otherwise."""
     reversal: bool = False
     """Is there an edge hint for each hint that is a node pointer, which says to i what i points at?"""
+    static_reversal: bool = False
+    """Is there such an edge input for each input that is a node pointer too? (The order of a list is one.)"""
+    composed: bool = False
+    """Are hints that mark nodes also encoded together with pointers: the node after a marked one, or before it?"""
     without: tuple[str, ...] = ()
     """Inputs and hints that the network does not see."""
+    without_positions: float = 0.0
+    """In training, the probability for each batch that the input `pos` is not seen."""
+    hintless: tuple[str, ...] = ()
+    """Tasks whose hints are not used: neither fed nor predicted."""
     order_as_hint: bool = False
     """Is the order of a list that never changes a hint, as in the raw data, and not an input?"""
     permutations_as_pointers: bool = False
     """Is an order of all nodes predicted as pointers like any others?"""
+    pointers: Pointers = "means"
+    """Are pointers of pairs kept as "triplets" too, and read off them, or as the "means" of the benchmark alone?"""
     feeding: Feeding = Feeding()
     """How hints are used."""
     xavier_on_scalars: bool = True
@@ -101,9 +114,11 @@ class Model:
 
     def spec(self, task: str) -> Spec:
         """The features of a task as this model sees them."""
-        spec = transforms.spec_without_hints(find_task(task).spec, self.without)
+        spec = transforms.spec_without_hints(find_task(task).spec, self._left_out(task))
         if self.reversal:
             spec = transforms.spec_with_reversed_pointers(spec)
+        if self.static_reversal:
+            spec = transforms.spec_with_reversed_inputs(spec)
         if self.order_as_hint:  # after the reversal: a pointer that never changes has none
             spec = transforms.spec_with_order_as_hint(spec)
         if self.permutations_as_pointers:
@@ -117,12 +132,20 @@ class Model:
         Inputs that it does not see stay in the batch, which counts its nodes by them; no network reads what its spec
         does not name.
         """
-        batch = transforms.without_hints(as_batch(batch), self.without)
-        if batch.hints.keys() == self.spec(batch.task).hints.keys():
+        batch = as_batch(batch)
+        batch = transforms.without_hints(batch, self._left_out(batch.task))
+        spec = self.spec(batch.task)
+        if spec.inputs.keys() - batch.inputs.keys():
+            batch = transforms.reverse_inputs(batch)
+        if batch.hints.keys() == spec.hints.keys():
             return batch
         if self.reversal:
             batch = transforms.reverse_pointers(batch)
         return transforms.order_as_hint(batch) if self.order_as_hint else batch
+
+    def _left_out(self, task: str) -> tuple[str, ...]:
+        """What of a task is not seen."""
+        return (*self.without, *find_task(task).spec.hints) if task in self.hintless else self.without
 
     def build(self, tasks: str | Iterable[str], size: int | None = None, seed: int = 0) -> Reasoner:
         """A network for these tasks with fresh weights, which the seed decides."""
@@ -134,7 +157,15 @@ class Model:
             raise ValueError("a network needs at least one task to learn")
         with torch.random.fork_rng(devices=()):  # others draw from the global generator: leave it as it was
             torch.default_generator.manual_seed(seed)
-            return Reasoner(specs, self._processor(size), self.feeding, self.xavier_on_scalars)
+            return Reasoner(
+                specs,
+                self._processor(size),
+                self.feeding,
+                self.xavier_on_scalars,
+                self.pointers,
+                self.composed,
+                self.without_positions,
+            )
 
     def _processor(self, size: int) -> Processor:
         place = definition_of(self.processor)
@@ -186,6 +217,11 @@ def message_passing(aggregator: Callable[[int], Aggregator], **options: Any) -> 
 def triplet_gmpnn(aggregator: Callable[[int], Aggregator]) -> Callable[[int], Processor]:
     """size -> the Triplet-GMPNN of Ibarz et al. (2022) with that aggregator in place of its maximum."""
     return message_passing(aggregator, triplets=8, gate=True)
+
+
+def scanning(aggregator: Callable[[int], Aggregator] = Max, **options: Any) -> Callable[[int], Processor]:
+    """size -> Triplet-GMPNN with that aggregator and a scan."""
+    return lambda size: Scan(MessagePassing(size, aggregator(size), triplets=8, gate=True), **options)
 
 
 MPNN = register(
@@ -299,5 +335,61 @@ register(
     processor=lambda size: GatedForgetNet(MessagePassing(size, Max(size), triplets=8)),
     equation="forgetnet with z = x || g h, g = sigmoid(MLP(x || h)), a loss of alpha mean(g), alpha from 0 to 1",
     differs="No code was published: the gate's network, its start half open, and the mean as a norm are chosen.",
+)
+
+
+def beyond(name: str, equation: str, differs: str, **changes: Any) -> Model:
+    """A model that nobody has published: Triplet-GMPNN with some changes. `benchmarks/variants.py` has more."""
+    told = dict(name=name, paper=None, equation=equation, differs=f"Not in a paper: {differs}")
+    return register(TRIPLET_GMPNN, **told, **changes)
+
+
+beyond(
+    "edge-pointers",
+    "triplet-gmpnn with pointers of pairs P_ij = k in t_abc, and read off w . relu(all of i, j, k and P)",
+    "triplet-gmpnn but for the three tasks whose pointers are of pairs.",
+    pointers="triplets",
+)
+beyond(
+    "scan",
+    "triplet-gmpnn, x_j <- x_j + W s_j, s_j of an LSTM over z_1, ..., z_n and of one over z_n, ..., z_1",
+    "one list is read a step, where RNAR reads one for every node.",
+    processor=scanning(),
+)
+beyond(
+    "scan-zero",
+    "scan with W = 0 at first, so that it begins as triplet-gmpnn",
+    "the scan, where order has to be asked for.",
+    processor=scanning(from_zero=True),
+)
+beyond(
+    "scan-shuffled",
+    "scan that in training reads the nodes of every second batch in a random order",
+    "the scan, where order cannot be relied on.",
+    processor=scanning(shuffled=0.5),
+)
+beyond(
+    "counting",
+    "triplet-gmpnn with W (max_i m_ij || U (u + sum_i sigmoid(4 V m_ij)) / n) in place of max_i m_ij",
+    "a share of votes beside the maximum, on 32 questions that are learned.",
+    processor=triplet_gmpnn(lambda size: Mapped(Max(size), Count(size))),
+)
+beyond(
+    "max-lstm",
+    "triplet-gmpnn with g LSTM(m_1j, ..., m_nj) + (1 - g) max_i m_ij, g = sigmoid(G (both))",
+    "in training the LSTM reads in a random order at every second step.",
+    processor=triplet_gmpnn(lambda size: Gated(Max(size), Shuffled(LSTM(size), 0.5))),
+)
+beyond(
+    "combined",
+    "scan-zero of 32 numbers each way, counting with 16 questions, and edge-pointers",
+    "also has composed hints and reversed inputs, and none of the hints of Binary Search.",
+    processor=scanning(
+        lambda size: Mapped(Max(size), Count(size, questions=16)), from_zero=True, shuffled=0.25, reads=32, width=32
+    ),
+    static_reversal=True,
+    composed=True,
+    pointers="triplets",
+    hintless=("binary_search",),
 )
 OURS = frozenset(MODELS)

@@ -21,7 +21,7 @@ def test_the_command_lists_every_model(capsys, monkeypatch):
     code, out, err = said(capsys)
     assert (code, err) == (0, "")
     for model in MODELS.values():
-        line = f"{model.name} +{model.parameters('quickselect'):,}  {re.escape(str(model.paper))}"
+        line = f"{model.name} +{model.parameters('quickselect'):,}  {re.escape(str(model.paper or 'none'))}"
         assert re.search(
             rf"^{line}\n +{re.escape(model.equation)} *\n +{re.escape(model.differs)} *$", out, re.MULTILINE
         )
@@ -50,6 +50,13 @@ def test_the_command_says_more_about_one(capsys, monkeypatch):
         assert text in out
     assert "not seen    pos" in said(capsys, "rnar-nope")[1]
     assert "pointers also reversed" in said(capsys, "rnar")[1]
+    combined = said(capsys, "combined")[1]
+    for text in (
+        "composed with pointers, not used of binary_search",
+        "inputs      pointers also",
+        "read off three nodes",
+    ):
+        assert text in combined
 
 
 @pytest.mark.usefixtures("my_models")

@@ -30,7 +30,7 @@ def run(capsys, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "which tasks? give a preset (table1, table2, ablation, janossy, timing, quick) or --tasks"),
+        ([], "which tasks? give a preset (table1, table2, ablation, janossy, timing, panel, quick) or --tasks"),
         (["tabel1"], "no preset 'tabel1' (did you mean 'table1'?)"),
         (["quick", "--tasks", "bsf"], "no task 'bsf' (did you mean 'bfs'?)"),
         (["quick", "--tasks", "mts*"], "no task matches 'mts*' (did you mean"),

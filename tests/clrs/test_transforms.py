@@ -13,7 +13,12 @@ from rnar.clrs import (
     reverse_pointers,
 )
 from rnar.clrs.spec import edge, node
-from rnar.clrs.transforms import spec_with_order_as_hint, spec_with_reversed_pointers
+from rnar.clrs.transforms import (
+    reverse_inputs,
+    spec_with_order_as_hint,
+    spec_with_reversed_inputs,
+    spec_with_reversed_pointers,
+)
 
 SORTS = [task for task in ALGORITHMS if find(task).spec.outputs.get("pred") == node.permutation]
 ORDERED = [task for task in ALGORITHMS if "pred" in find(task).spec.inputs]
@@ -117,6 +122,24 @@ def test_without_pointers_of_nodes_nothing_is_reversed(task):
     spec, batch = find(task).spec, some(task)
     assert spec_with_reversed_pointers(spec) == spec
     assert list(reverse_pointers(batch).hints) == list(batch.hints)
+
+
+@pytest.mark.parametrize("task", ORDERED)
+def test_a_reversed_input_marks_the_edge_from_the_node_that_is_pointed_at(task):
+    algorithm, batch = find(task), some(task, n=17, batch=3)
+    spec, found = spec_with_reversed_inputs(algorithm.spec), reverse_inputs(batch)
+    assert_fits(found, spec)
+    assert spec.inputs["pred_reversed"] == edge.mask and found.hints is batch.hints
+    expected = np.zeros((batch.size, batch.nodes, batch.nodes), np.int8)
+    for b, i in np.ndindex(batch.inputs["pred"].shape):
+        expected[b, batch.inputs["pred"][b, i], i] = 1
+    np.testing.assert_array_equal(found.inputs["pred_reversed"], expected, strict=True)
+
+
+@pytest.mark.parametrize("task", others(ORDERED))
+def test_without_inputs_that_point_none_is_reversed(task):
+    spec, batch = find(task).spec, some(task)
+    assert spec_with_reversed_inputs(spec) == spec and reverse_inputs(batch) is batch
 
 
 def test_reversal_can_be_followed_by_the_order_as_a_hint():

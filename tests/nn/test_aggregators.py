@@ -7,20 +7,36 @@ import pytest
 import torch
 
 from helpers.examples import example
-from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Janossy
+from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Count, Janossy, Max, Shuffled
+from rnar.nn.both import Added, Both, Gated, Mapped
 from rnar.nn.linear import Linear
+from rnar.nn.processors.message_passing import MessagePassing
 
 B, N, H = 2, 5, 4
 
 
 def concrete(kind: type) -> list[type]:
-    """All subclasses that can be made of a size alone."""
+    """All subclasses that can be made of a size alone, and not of other aggregators."""
     found = [other for below in kind.__subclasses__() for other in concrete(below)]
-    return found if inspect.isabstract(kind) or kind is Janossy else [kind, *found]
+    return found if inspect.isabstract(kind) or "size" not in inspect.signature(kind).parameters else [kind, *found]
+
+
+def added(size: int) -> Added:
+    """As it is when it has learned something: at first the second says nothing."""
+    made = Added(Max(size), LSTM(size))
+    torch.nn.init.normal_(made.map.weight)
+    return made
 
 
 AGGREGATORS = {kind.__name__.lower(): kind for kind in concrete(Aggregator)}
 AGGREGATORS |= {f"janossy-{k}": lambda size, k=k: Janossy(LSTM(size), k) for k in (1, 2, 3)}
+AGGREGATORS |= {
+    "max and count, mapped": lambda size: Mapped(Max(size), Count(size)),
+    "max and lstm, added": added,
+    "max and lstm, gated": lambda size: Gated(Max(size), LSTM(size)),
+    "max and count, gated": lambda size: Gated(Max(size), Count(size), price=0.1),
+    "lstm, never shuffled": lambda size: Shuffled(LSTM(size), 0.0),
+}
 EVERY = {**AGGREGATORS, "soft, of the examples": example("aggregator").Soft}
 
 
@@ -168,3 +184,75 @@ def test_janossy_draws_k_orders_anew_and_the_generator_decides(k):
     one = rng()
     assert not torch.allclose(aggregate(x, rng=one), aggregate(x, rng=one))
     assert len(aggregate.orders(N, rng())) == k
+
+
+def test_a_count_is_the_share_of_senders_that_say_yes_to_a_question_and_knows_how_many_they_are():
+    aggregate, x = Count(H, questions=3), messages()
+    with torch.no_grad():
+        aggregate.one.copy_(torch.tensor([0.0, 1.0, -2.0]))
+    expected = torch.empty(B, N, H)
+    for b, j in itertools.product(range(B), range(N)):
+        votes = sum(1 / (1 + torch.exp(-4 * (aggregate.question.weight @ x[b, i, j]))) for i in range(N))
+        expected[b, j] = aggregate.answer.weight @ ((votes + aggregate.one) / N)
+    assert torch.allclose(aggregate(x), expected, atol=1e-6)
+
+
+def test_hard_questions_are_counted_exactly_at_any_size_and_have_the_gradient_of_soft_ones():
+    hard, soft = Count(1, questions=1, hard=True).double(), Count(1, questions=1).double()
+    soft.load_state_dict(hard.state_dict())
+    x = torch.linspace(-1, 1, 64, dtype=torch.double).view(1, 64, 1, 1)
+    with torch.no_grad():
+        hard.question.weight.fill_(1), soft.question.weight.fill_(1)
+        hard.answer.weight.fill_(1), soft.answer.weight.fill_(1)
+    assert hard(x).item() == 0.5 and hard(x - 0.5).item() == 0.25 and hard(x[:, :32]).item() == 0.0
+    gradients = []
+    for aggregate in (hard, soft):
+        leaf = x.clone().requires_grad_()
+        aggregate(leaf).sum().backward()
+        gradients.append(leaf.grad)
+    assert torch.allclose(*gradients)  # type: ignore[arg-type]
+
+
+def test_added_begins_as_the_first_alone_and_gated_is_between_the_two():
+    x = messages()
+    torch.manual_seed(0)
+    first, second = Max(H), LSTM(H)
+    assert torch.equal(Added(first, second)(x), first(x))
+    gated = Gated(first, second)
+    p, q = first(x), second(x)
+    assert torch.allclose(gated(x), p + gated.openness(p, q) * (q - p), atol=1e-6)
+    for bias, expected in ((-1e4, p), (1e4, q)):
+        with torch.no_grad():
+            gated.gate.bias.fill_(bias)
+        assert torch.allclose(gated(x), expected, atol=1e-6)
+
+
+def test_the_price_of_order_is_a_loss_of_the_processor():
+    torch.manual_seed(0)
+    gated, linear, x = Gated(Max(H), LSTM(H), price=0.5), Linear(H, H), messages()
+    heard, paid = gated.hear(gated.prepare(linear), x)
+    p, q = gated.first(linear(x)), gated.second(linear(x))
+    assert torch.allclose(heard, gated(linear(x)), atol=1e-5)
+    assert torch.allclose(paid["order"], 0.5 * gated.openness(p, q).mean(dim=(1, 2)), atol=1e-5)
+    assert MessagePassing(H, gated).losses == gated.losses == ("order",)
+    assert MessagePassing(H, Gated(Max(H), LSTM(H))).losses == ()
+
+
+def test_an_order_is_shuffled_in_training_alone_and_the_generator_decides():
+    aggregate, x = Shuffled(made("lstm"), 0.5), messages()
+    own = aggregate.inner(x)
+    seeds = [torch.Generator().manual_seed(seed) for seed in range(60)]
+    found = [aggregate(x, rng=seed) for seed in seeds]
+    again = [aggregate(x, rng=torch.Generator().manual_seed(seed)) for seed in range(60)]
+    assert all(torch.equal(a, b) for a, b in zip(found, again, strict=True))
+    assert 15 < sum(torch.equal(each, own) for each in found) < 45
+    aggregate.eval()
+    assert all(torch.equal(aggregate(x, rng=seed), own) for seed in seeds)
+    with pytest.raises(ValueError, match="p is a probability, from 0 to 1, not 2"):
+        Shuffled(made("lstm"), 2)
+
+
+def test_two_aggregators_of_two_sizes_are_an_error():
+    with pytest.raises(ValueError, match="must have one size, not 4 and 5"):
+        Mapped(Max(4), Max(5))
+    assert issubclass(Mapped, Both) and not Mapped(Max(4), Count(4)).ordered

@@ -28,6 +28,7 @@ class Shape(NamedTuple):
     channels: int
 
 
+TINY = Shape(batch=1, nodes=3, size=4, channels=1)
 SMALL = Shape(batch=2, nodes=5, size=7, channels=3)
 SHAPES = [
     SMALL,
@@ -72,6 +73,35 @@ def second(q, pairs, channels, weight):
 
 def rectified(few, out, bias, layer):
     return torch.relu(few @ out.T + bias) @ layer.T
+
+
+def codes_of(pointers, codes):
+    """Written out, order by order: [B, a, b, c, F]"""
+    total = 0
+    for p in range(pointers.shape[1]):
+        P = pointers[:, p]
+        for each, code in zip(
+            (
+                torch.einsum("zabc->zabc", P),
+                torch.einsum("zacb->zabc", P),
+                torch.einsum("zbac->zabc", P),
+                torch.einsum("zbca->zabc", P),
+                torch.einsum("zcab->zabc", P),
+                torch.einsum("zcba->zabc", P),
+            ),
+            codes[p],
+            strict=True,
+        ):
+            total = total + each[..., None] * code
+    return total
+
+
+def plus_triples(x, y, pointers, codes):
+    return x[:, :, :, None] + y[:, :, None] + codes_of(pointers, codes)
+
+
+def sum_of_triples(x, y, z, pointers, codes):
+    return x[:, :, :, None] + y[:, :, None] + z[:, None] + codes_of(pointers, codes)
 
 
 def lead(candidates: Tensor) -> Tensor:
@@ -168,6 +198,23 @@ CASES = {
         lambda pairs, r, w: torch.maximum(pairs[:, :, :, None], r[:, None, None]) @ w,
         lambda pairs, r, w: [],  # compares what it is given
     ),
+    "max_plus_triples": Case(
+        kernels.max_plus_triples,
+        lambda s: [*[(s.batch, s.nodes, s.nodes, s.size)] * 2, (s.batch, 1, s.nodes, s.nodes, s.nodes), (1, 6, s.size)],
+        lambda *tensors: plus_triples(*tensors).amax(dim=1),
+        lambda *tensors: [lead(plus_triples(*tensors))],
+    ),
+    "relu_dot_triples": Case(
+        kernels.relu_dot_triples,
+        lambda s: [
+            *[(s.batch, s.nodes, s.nodes, s.size)] * 3,
+            (s.batch, 1, s.nodes, s.nodes, s.nodes),
+            (1, 6, s.size),
+            (s.size,),
+        ],  # fmt: skip
+        lambda x, y, z, pointers, codes, w: torch.relu(sum_of_triples(x, y, z, pointers, codes)) @ w,
+        lambda x, y, z, pointers, codes, w: [sum_of_triples(x, y, z, pointers, codes)],
+    ),
 }
 
 SPARSE = {"pair_mlp", "max_triplets"}  # their first argument is mostly zero, as one-hots are
@@ -181,12 +228,12 @@ def drawn(name: str, shape: Shape, seed: int) -> list[Tensor]:
     return found
 
 
-def inputs(name: str, shape: Shape) -> list[Tensor]:
+def inputs(name: str, shape: Shape, least: float = 1e-5) -> list[Tensor]:
     """Random numbers with which no decision is so close that single precision could decide otherwise."""
     for seed in range(100):
         found = drawn(name, shape, seed)
         margins = CASES[name].margins(*(x.double() for x in found))
-        if all(margin.abs().min() > 1e-5 for margin in margins):
+        if all(margin.abs().min() > least for margin in margins):
             return found
     raise AssertionError("all of them have close decisions")
 
@@ -330,3 +377,33 @@ def test_an_lstm_gives_no_number_where_it_reads_none(precision, worst):
     x[0, 3, 1], weights[0][:] = worst, 0.0  # 0 times infinity is none either
     out = kernels.lstm(x.to(precision), *weights)
     assert out[0, 1].isnan().all() and out[1:].isfinite().all()
+
+
+@pytest.mark.parametrize("pointers", [0, 2])
+@pytest.mark.parametrize("name", ["max_plus_triples", "relu_dot_triples"])
+def test_there_may_be_any_number_of_pointers_of_pairs(name, pointers):
+    case = CASES[name]
+    shapes = [(s[0], pointers, *s[2:]) if len(s) == 5 else (pointers, *s[1:]) if s[:2] == (1, 6) else s
+              for s in case.shapes(TINY)]  # fmt: skip
+    generator = torch.Generator().manual_seed(0)
+    tensors = [torch.randn(shape, generator=generator).double().requires_grad_() for shape in shapes]
+    assert torch.allclose(case.function(*tensors), case.plain(*tensors))
+    assert torch.autograd.gradcheck(case.function, tensors)
+
+
+@pytest.mark.parametrize("name", ["max_plus_triples", "relu_dot_triples"])
+def test_gradients_of_compiled_loops_over_triples_agree_with_finite_differences(name):
+    """Between decisions they are linear in any one number: a wide central difference is exact but for rounding."""
+    tensors, width = inputs(name, TINY, least=0.05), 2**-8
+    out, *gradients = results(CASES[name].function, tensors, torch.float32)
+    weights = torch.linspace(-1, 1.1, out.numel())
+
+    def value(k: int, at: int, by: float) -> float:
+        moved = [x.clone() for x in tensors]
+        moved[k].view(-1)[at] += by
+        return (CASES[name].function(*moved).double().view(-1) * weights).sum().item()
+
+    for k, gradient in enumerate(gradients):
+        for at, expected in enumerate(gradient.reshape(-1).tolist()):
+            found = (value(k, at, width) - value(k, at, -width)) / (2 * width)
+            assert found == pytest.approx(expected, abs=2e-3)

@@ -75,8 +75,14 @@ def rows(model: Model) -> Iterator[tuple[str, str]]:
     yield "size", f"{model.size} numbers for each node"
     yield "parameters", f"{model.parameters(TASK):,}, of which {processor:,} in the processor"
     yield "hints", hints(model)
+    if model.static_reversal:
+        yield "inputs", "pointers also reversed"
+    if model.pointers == "triplets":
+        yield "pointers", "of pairs are part of messages of three nodes too, and read off three nodes"
     if model.without:
         yield "not seen", ", ".join(model.without)
+    if model.without_positions:
+        yield "positions", f"not seen with probability {model.without_positions:g} in training"
     if model.permutations_as_pointers:
         yield "orders", "predicted as pointers, without Sinkhorn's operator"
     if model.training:
@@ -96,4 +102,8 @@ def hints(model: Model) -> str:
         words.append("pointers also reversed")
     if model.order_as_hint:
         words.append("the order of a list is one")
+    if model.composed:
+        words.append("marks also composed with pointers")
+    if model.hintless:
+        words.append(f"not used of {', '.join(model.hintless)}")
     return ", ".join(words)

@@ -48,7 +48,7 @@ def sweep(
     tasks: Annotated[str | None, flag("TASK,...", "the preset's")] = None,
     models: Annotated[str | None, flag("MODEL,...", "the preset's, or rnar")] = None,
     seeds: Annotated[str | None, flag("SEEDS", "the preset's, or 0-4")] = None,
-    folder: Annotated[Path | None, flag("PATH", "runs, and runs-timing for timing")] = None,
+    folder: Annotated[Path | None, flag("PATH", "runs, or runs-PRESET for timing and panel")] = None,
     engine: Literal["local", "ray"] = "local",
     parallel: Annotated[int | None, flag("INT", "as many as cores and memory allow")] = None,
     gpus: Annotated[float | None, flag("NUMBER", "1 if there are any")] = None,
@@ -65,11 +65,11 @@ def sweep(
     The same command goes on where it was stopped: what is finished is skipped, what is not is resumed. A run that fails
     is told at the end, and the others go on.
 
-    Presets: table1, table2, ablation and janossy have the runs of the paper's tables, timing those of its figure, and
-    quick takes some minutes. Flags say otherwise.
+    Presets: table1, table2, ablation and janossy have the runs of the paper's tables, timing those of its figure, panel
+    tries models that go beyond it, and quick takes some minutes. Flags say otherwise.
 
     Args:
-        preset: table1, table2, ablation, janossy, timing or quick.
+        preset: table1, table2, ablation, janossy, timing, panel or quick.
         tasks: Names, wildcards, my_tasks:mine, `sequential` (the paper's Table 1) or `all`, separated by commas.
         models: Names, wildcards or my_models:mine, separated by commas.
         seeds: As in 0-4 or 0,3,7.

@@ -80,6 +80,22 @@ def reverse_pointers(batch: Batch) -> Batch:
     return batch._replace(hints={**batch.hints, **more})
 
 
+def spec_with_reversed_inputs(spec: Spec) -> Spec:
+    """For every input that is a node pointer p an edge input p_reversed more."""
+    more = {reversed_name(p): edge.mask for p, feature in spec.inputs.items() if feature == node.pointer}
+    return spec._replace(inputs={**spec.inputs, **more})
+
+
+def reverse_inputs(batch: Batch) -> Batch:
+    """Where an input points from i to j, an edge input says so to i: the reversal of pointers that never change."""
+    more = {}
+    for name, feature in find(batch.task).spec.inputs.items():
+        if feature == node.pointer and name in batch.inputs:
+            pointed_by = batch.inputs[name][:, None] == np.arange(batch.nodes)[:, None]  # [B, j, i]
+            more[reversed_name(name)] = pointed_by.astype(edge.mask.dtype)
+    return batch._replace(inputs={**batch.inputs, **more}) if more else batch
+
+
 def node_pointers(spec: Spec) -> list[str]:
     return [name for name, feature in spec.hints.items() if feature == node.pointer]
 

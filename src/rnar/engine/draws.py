@@ -9,14 +9,15 @@ from typing import Literal
 import numpy as np
 import torch
 
-Purpose = Literal["noise", "teacher", "processor"]
+Purpose = Literal["noise", "teacher", "processor", "batch"]
 
 
 def draws(seed: int, purpose: Purpose, t: int, device: torch.device) -> torch.Generator:
-    """The numbers for a purpose in step t of a batch, from the beginning; the batch's seed decides them."""
+    """The numbers for a purpose in step t of a batch, from the beginning; the batch's seed decides them. What is
+    drawn once a batch has step 0."""
     if purpose == "noise":
         seed = (seed * 1_000_003 + t) % 2**63
     else:
-        words = (seed, t, ("teacher", "processor").index(purpose))
+        words = (seed, t, ("teacher", "processor", "batch").index(purpose))
         seed = int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> np.uint64(1))
     return torch.Generator(device).manual_seed(seed)

@@ -38,7 +38,8 @@ class Episode:
 
     def prepare(self) -> Prepared:
         """What is the same at every step."""
-        return self.reasoner.prepare(self.samples.task, self.samples.inputs, self.samples.nodes)
+        rng = draws(self.seed, "batch", 0, self.device)
+        return self.reasoner.prepare(self.samples.task, self.samples.inputs, self.samples.nodes, rng)
 
     def first(self, prepared: Prepared) -> Start:
         return Start(self.reasoner.start(prepared), {})

@@ -1,7 +1,5 @@
 """Samples on a device, the longest first."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

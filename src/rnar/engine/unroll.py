@@ -5,8 +5,6 @@ more. What is the same at every step is computed once: each step's backward pass
 has been added up there goes on to the parameters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, NamedTuple

@@ -12,7 +12,10 @@ from torch import Tensor, nn
 from rnar.clrs.spec import Feature
 from rnar.nn.kinds import DECODING_STEPS, Ring, log_sinkhorn
 from rnar.nn.linear import Linear, OfChannels, Rectified, SideBySide
-from rnar.ops import max_dot, max_dot_rectified, max_dot_triples, max_over_senders
+from rnar.nn.triples import Codes
+from rnar.ops import max_dot, max_dot_rectified, max_dot_triples, max_over_senders, relu_dot_triples
+
+TRIPLE_SIZE = 16  # numbers of three nodes, of which a pointer's logit is made: there are N^3 of them
 
 Logits = Tensor | Ring
 
@@ -29,11 +32,14 @@ class View:
     """[B, N, N, edge_width]: what the processor made of pairs"""
     whole: Tensor
     """[B, H]"""
+    pointers: Tensor | None = None
+    """[B, K, N, N, N]: the pointers of pairs that were fed, where they are kept as triples"""
 
     def part(self, some: slice) -> View:
         """Of some samples."""
         edges = None if self.edges is None else self.edges[some]
-        return View(self.nodes[some], self.channels[some], edges, self.whole[some])
+        pointers = None if self.pointers is None else self.pointers[some]
+        return View(self.nodes[some], self.channels[some], edges, self.whole[some], pointers)
 
     @cached_property
     def best(self) -> Tensor:
@@ -165,6 +171,30 @@ class EdgePointer(Decoder):
         return max_dot_triples(pairs, nodes[2], self.last.weight[0]) + self.last.bias
 
 
+class TriplePointer(Decoder):
+    """l_ijk = w . relu(all six pairs of i, j, k, the three nodes, the old pointers): see `rnar.nn.triples`"""
+
+    def __init__(self, widths: Widths):
+        size, third = TRIPLE_SIZE, 1 / 3  # nine maps are added up: each begins with a third of the usual deviation
+        super().__init__(
+            [Linear(widths.node, size, third * widths.node**-0.5) for _ in range(3)],
+            [Linear(widths.edge, 6 * size, third * widths.edge**-0.5)],
+        )
+        self.codes = Codes(widths.pointers or 0, size)
+        self.last = Linear(size, 1)
+
+    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
+        ij, ik, kj, ji, ki, jk = edges[0](view).chunk(6, dim=-1)
+        first, second, third = nodes
+        x = ij + ji.transpose(1, 2) + first[:, :, None] + second[:, None]
+        y = ik + ki.transpose(1, 2) + third[:, None]
+        z = jk + kj.transpose(1, 2)
+        pointers = view.pointers
+        if pointers is None:
+            pointers = x.new_zeros(len(x), 0, *[x.shape[1]] * 3)
+        return relu_dot_triples(x, y, z, pointers, self.codes.weight, self.last.weight[0]) + self.last.bias
+
+
 class OfWhole(Decoder):
     """l = W1 max_i h_i + W2 g"""
 
@@ -186,6 +216,8 @@ class Widths(NamedTuple):
     node: int
     edge: int
     """of encoded features and what the processor adds to them"""
+    pointers: int | None = None
+    """how many pointers of pairs are seen as triples; None: pointers of pairs are not read off triples"""
 
 
 def decoder_of(feature: Feature, widths: Widths, pointers_from_edges: bool) -> Decoder:
@@ -193,7 +225,9 @@ def decoder_of(feature: Feature, widths: Widths, pointers_from_edges: bool) -> D
     if feature.place == "graph":
         return OfWhole(feature, widths)
     if feature.place == "edge":
-        return EdgePointer(widths) if feature.kind == "pointer" else OfEdges(feature, widths)
+        if feature.kind == "pointer":
+            return EdgePointer(widths) if widths.pointers is None else TriplePointer(widths)
+        return OfEdges(feature, widths)
     if feature.kind not in ("pointer", "permutation"):
         return OfNodes(feature, widths)
     pointer = PointerFromEdges(widths) if pointers_from_edges else NodePointer(widths)

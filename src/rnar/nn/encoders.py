@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature, Place
 from rnar.nn.linear import Linear, OfChannels
+from rnar.nn.triples import Triples
 
 PLACES: tuple[Place, ...] = ("node", "edge", "graph")
 
@@ -32,6 +33,10 @@ class Graph(NamedTuple):
     """what `Processor.prepare` returned: the same at every step of a batch"""
     precision: torch.dtype | None = None
     """of products of pairs, and of large tensors that only feed such products; None: that of all others"""
+    drawn: Any = None
+    """what `Processor.draw` returned: the same at every step of a batch"""
+    triples: Triples | None = None
+    """pointers of pairs, where they are part of the messages of three nodes"""
 
 
 class Encoders(nn.Module):

@@ -8,11 +8,13 @@ from torch import Tensor, nn
 
 from rnar.clrs.spec import Place, Spec
 from rnar.nn import decoders
+from rnar.nn.composed import composed_of, marks, points
 from rnar.nn.decoders import Decoders, Logits, View, Widths
 from rnar.nn.encoders import Encoders, Graph
 from rnar.nn.kinds import kind_of
 from rnar.nn.linear import OfChannels
 from rnar.nn.processors.processor import Processor, State
+from rnar.nn.triples import Codes, Pointers, Triples, points_from_pairs, stacked
 
 HintSource = Literal["network", "truth", "nothing"]
 HintMode = Literal["encoded and decoded", "decoded", "none"]
@@ -49,7 +51,14 @@ class Prepared(NamedTuple):
     """bool [B, N, N]: which nodes inputs join; None where no processor looks at it"""
     hints: dict[Place, OfChannels]
     """the maps from the channels of hints"""
+    pointers: list[Tensor]
+    """each [B, N, N, N]: inputs that are pointers of pairs, where they are kept as triples"""
+    pointing: list[Tensor]
+    """each [B, N, N]: inputs that are pointers of nodes, where hints are composed with them"""
     processor: Any
+    """what `Processor.prepare` returned"""
+    drawn: Any
+    """what `Processor.draw` returned"""
     decode_hints: decoders.Prepared
     decode_outputs: decoders.Prepared
 
@@ -69,18 +78,32 @@ class Moment(NamedTuple):
 class Heads(nn.Module):
     """What belongs to one task: its encoders and decoders."""
 
-    def __init__(self, spec: Spec, processor: Processor, feeding: Feeding, xavier_on_scalars: bool):
+    def __init__(
+        self,
+        spec: Spec,
+        processor: Processor,
+        feeding: Feeding,
+        xavier_on_scalars: bool,
+        pointers: Pointers,
+        composed: bool,
+    ):
         super().__init__()
         self.spec = spec
         self.predicts_permutations = any(feature.kind == "permutation" for feature in spec.outputs.values())
         self.encoded_hints = spec.hints if feeding.mode == "encoded and decoded" else {}
         self.decoded_hints = spec.hints if feeding.mode != "none" else {}
         size = processor.size
-        widths = Widths(size, processor.node_width, size + processor.edge_width)
+        kept = sum(map(points_from_pairs, [*spec.inputs.values(), *self.encoded_hints.values()]))
+        self.codes = Codes(kept, processor.triplet_width) if kept and pointers == "triplets" else None
+        """of pointers of pairs, where they are kept as triples"""
+        widths = Widths(
+            size, processor.node_width, size + processor.edge_width, kept if pointers == "triplets" else None
+        )
         self.inputs = Encoders(spec.inputs, size)
         self.hints = Encoders(self.encoded_hints, size, xavier_on_scalars)
         self.decode_hints = Decoders(self.decoded_hints, widths, processor.pointers_from_edges)
         self.decode_outputs = Decoders(spec.outputs, widths, processor.pointers_from_edges)
+        self.composed = composed_of(spec.inputs, self.encoded_hints, size) if composed else None
         self.reads_pairs = self.decode_hints.reads_pairs or self.decode_outputs.reads_pairs
 
 
@@ -95,6 +118,10 @@ class Reasoner(nn.Module):
         processor: What turns a state into the next one.
         feeding: How hints are used.
         xavier_on_scalars: Do hints that are numbers begin with small weights?
+        pointers: Are pointers of pairs kept as "triplets", besides the "means" of the benchmark?
+        composed: Are hints that mark nodes also encoded together with pointers: what a marked node points at, and what
+            points at it?
+        without_positions: In training, the probability for each batch that the input `pos` is not seen.
     """
 
     precision: Precision = "float32"
@@ -106,11 +133,24 @@ class Reasoner(nn.Module):
         processor: Processor,
         feeding: Feeding | None = None,
         xavier_on_scalars: bool = True,
+        pointers: Pointers = "means",
+        composed: bool = False,
+        without_positions: float = 0.0,
     ):
         super().__init__()
+        if not 0 <= without_positions <= 1:
+            raise ValueError(f"without_positions is a probability, from 0 to 1, not {without_positions}")
+        if pointers == "triplets" and not processor.triplet_width:
+            raise ValueError(
+                f"{type(processor).__name__} has no messages of three nodes that pointers of pairs could be part of; "
+                'give it some (MessagePassing(..., triplets=8)), or leave pointers="means"'
+            )
         self.processor = processor
+        self.without_positions = without_positions
         self.feeding = feeding = feeding or Feeding()
-        self.heads = nn.ModuleDict({_key(t): Heads(s, processor, feeding, xavier_on_scalars) for t, s in specs.items()})
+        self.heads = nn.ModuleDict(
+            {_key(t): Heads(s, processor, feeding, xavier_on_scalars, pointers, composed) for t, s in specs.items()}
+        )
 
     @property
     def tasks(self) -> list[str]:
@@ -125,11 +165,16 @@ class Reasoner(nn.Module):
         assert isinstance(heads, Heads)
         return heads
 
-    def prepare(self, task: str, inputs: dict[str, Tensor], nodes: int) -> Prepared:
-        """What is the same at every step of samples whose inputs are these, in stored form [B, ...]."""
+    def prepare(self, task: str, inputs: dict[str, Tensor], nodes: int, rng: torch.Generator | None = None) -> Prepared:
+        """What is the same at every step of samples whose inputs are these, in stored form [B, ...].
+
+        `rng` decides what is drawn once a batch: whether positions are seen, and what a processor draws.
+        """
         heads, size = self.heads_of(task), self.processor.size
         like = next(self.processor.parameters())
         wide = {name: kind_of(feature).widen(inputs[name], nodes) for name, feature in heads.spec.inputs.items()}
+        if self._forgets_positions(rng) and "pos" in wide:
+            wide["pos"] = torch.zeros_like(wide["pos"])
         read, maps, of_hints = heads.inputs(wide), heads.inputs.prepare(), heads.hints.prepare()
         read = {place: channels.to(like.dtype) for place, channels in read.items()}
         batch, zeros = len(next(iter(inputs.values()))), like.new_zeros
@@ -143,10 +188,19 @@ class Reasoner(nn.Module):
             pairs,
             self._adjacency(heads, wide, batch, nodes) if self.processor.uses_adjacency else None,
             of_hints,
+            [x.to(like.dtype) for x in stacked(heads.spec.inputs, wide)] if heads.codes else [],
+            [wide[name].to(like.dtype) for name in points(heads.spec.inputs)] if heads.composed else [],
             self.processor.prepare(pairs),
+            self.processor.draw(nodes, rng),
             heads.decode_hints.prepare(pairs),
             heads.decode_outputs.prepare(pairs),
         )
+
+    def _forgets_positions(self, rng: torch.Generator | None) -> bool:
+        if not self.training or not self.without_positions:
+            return False
+        device = "cpu" if rng is None else rng.device
+        return bool(torch.rand((), generator=rng, device=device) < self.without_positions)
 
     def _adjacency(self, heads: Heads, wide: dict[str, Tensor], batch: int, nodes: int) -> Tensor:
         device = next(self.processor.parameters()).device
@@ -188,7 +242,8 @@ class Reasoner(nn.Module):
                 f"{type(self.processor).__name__} says that its losses are {list(self.processor.losses)}, and returned "
                 f"{list(step.losses)}; name in `losses` what a step returns"
             )
-        view = View(step.nodes, graph.channels, step.edges, graph.whole)
+        pointers = None if graph.triples is None else graph.triples.pointers
+        view = View(step.nodes, graph.channels, step.edges, graph.whole, pointers)
         outputs: dict[str, Logits] = {}
         if ending.start < ending.stop:
             outputs = heads.decode_outputs(view.part(ending), prepared.decode_outputs, noise)
@@ -200,6 +255,11 @@ class Reasoner(nn.Module):
         read = {place: x.to(nodes.dtype) for place, x in heads.hints(hints).items()}
         if "node" in read:
             nodes = nodes + prepared.hints["node"](read["node"])
+        if heads.composed is not None:
+            features = heads.hints.features
+            marked = torch.stack([hints[name] for name in marks(features)], dim=-1).to(nodes.dtype)
+            pointing = [x[:active] for x in prepared.pointing] + [hints[n].to(nodes.dtype) for n in points(features)]
+            nodes = nodes + heads.composed(marked, torch.stack(pointing, dim=1))
         if "graph" in read:
             whole = whole + prepared.hints["graph"](read["graph"])
         if "edge" in read:
@@ -208,10 +268,27 @@ class Reasoner(nn.Module):
         if adjacency is not None:
             joined = heads.hints.adjacency(hints)
             adjacency = adjacency if joined is None else adjacency | joined
+        triples = self._triples(heads, prepared, hints, active)
         precision = PRECISIONS[self.precision] if self.training else None
         return Graph(
-            nodes, channels, prepared.pairs, whole, adjacency, heads.reads_pairs, prepared.processor, precision
+            nodes,
+            channels,
+            prepared.pairs,
+            whole,
+            adjacency,
+            heads.reads_pairs,
+            prepared.processor,
+            precision,
+            prepared.drawn,
+            triples,
         )
+
+    def _triples(self, heads: Heads, prepared: Prepared, hints: dict[str, Tensor], active: int) -> Triples | None:
+        """The pointers of pairs, where they are kept as triples."""
+        if heads.codes is None:
+            return None
+        of_hints = [x.to(prepared.nodes.dtype) for x in stacked(heads.hints.features, hints)]
+        return Triples(torch.stack([x[:active] for x in prepared.pointers] + of_hints, dim=1), heads.codes.weight)
 
 
 def _key(task: str) -> str:

@@ -33,6 +33,7 @@ class ForgetNet(Processor):
         self.size = inner.size
         self.node_width = 2 * inner.size
         self.edge_width = inner.edge_width
+        self.triplet_width = inner.triplet_width
         self.uses_adjacency = inner.uses_adjacency
 
     def prepare(self, pairs: OfChannels) -> Prepared:
@@ -69,6 +70,7 @@ class GatedForgetNet(Processor):
         self.size = inner.size
         self.node_width = inner.node_width
         self.edge_width = inner.edge_width
+        self.triplet_width = inner.triplet_width
         self.uses_adjacency = inner.uses_adjacency
         self.gate_in, self.gate_out = Linear(2 * self.size, self.size), Linear(self.size, self.size)
         self.alpha = 0.0

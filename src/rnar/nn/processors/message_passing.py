@@ -5,7 +5,8 @@ m_ij = MLP(relu(W1 z_j + W2 z_i + We e_ij + Wg g))           i sends to j
 a_j  = aggregator of m_ij over i
 h_j' = LayerNorm(relu(O1 z_j + O2 a_j))
 gate:     g_j = sigmoid(G3 relu(G1 z_j + G2 a_j));   h_j' <- g_j h_j' + (1 - g_j) h_j
-triplets: t_bc = relu(O3 max_a (T1 z_a + T2 z_b + T3 z_c + E1 e_ab + E2 e_ac + E3 e_bc + Tg g)), for decoders only
+triplets: t_bc = relu(O3 max_a (T1 z_a + T2 z_b + T3 z_c + E1 e_ab + E2 e_ac + E3 e_bc + Tg g)), for decoders only;
+          where pointers of pairs are kept as triples, they are part of it (`rnar.nn.triples`)
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from rnar.nn.aggregators import Aggregator
 from rnar.nn.encoders import Graph
 from rnar.nn.linear import Linear, OfChannels, Rectified, SideBySide
 from rnar.nn.processors.processor import Processor, State, Step
-from rnar.ops import max_triplets, pair_mlp
+from rnar.ops import max_plus_triples, max_triplets, pair_mlp
 
 GATE_BIAS = -3.0  # starts nearly closed (Ibarz et al., 2022)
 
@@ -66,8 +67,10 @@ class MessagePassing(Processor):
         self.size = size
         self.node_width = 3 * size
         self.edge_width = size if triplets else 0
+        self.triplet_width = triplets
         self.uses_adjacency = along_edges
         self.aggregator = aggregator
+        self.losses = (*self.losses, *aggregator.losses)
         self.to_receiver, self.to_sender = Linear(2 * size, size), Linear(2 * size, size)
         self.to_edge, self.to_whole = Linear(size, size), Linear(size, size)
         self.hidden_layer, self.last_layer = Linear(size, size), Linear(size, size)
@@ -97,7 +100,7 @@ class MessagePassing(Processor):
         layer = self.hidden_layer
         x = pair_mlp(graph.channels, weight, sender, receiver, layer.weight, layer.bias, graph.precision)
         edges = graph.adjacency if self.uses_adjacency else None
-        messages = self.aggregator.after(prepared.aggregator, x, edges, rng)
+        messages, losses = self.aggregator.hear(prepared.aggregator, x, edges, rng)
         if messages.shape != own.shape:
             where = definition_of(type(self.aggregator))
             raise ValueError(
@@ -110,7 +113,7 @@ class MessagePassing(Processor):
         made = None
         if self.triplets is not None and prepared.triplets is not None and graph.pairs_wanted:
             made = self.triplets(graph, prepared.triplets, *more)
-        return Step((new,), torch.cat([z, new], dim=-1), made)
+        return Step((new,), torch.cat([z, new], dim=-1), made, losses)
 
     def _maps_of_nodes(self) -> list[nn.Linear]:
         maps: list[nn.Linear] = [self.to_receiver, self.to_sender, self.from_node]
@@ -138,7 +141,11 @@ class Triplets(nn.Module):
         """a, b, c: what the nodes contribute in each of the three parts, [B, N, features]."""
         weight, rest = of_pairs
         c = c + (self.from_whole(graph.whole) + rest.view(3, -1).sum(dim=0))[:, None]
-        best = max_triplets(graph.channels, weight, a, b, c)
+        if graph.triples is None:
+            best = max_triplets(graph.channels, weight, a, b, c)
+        else:
+            of_ab, of_ac, of_bc = (graph.channels @ weight).chunk(3, dim=-1)
+            best = max_plus_triples(of_ab + a[:, :, None], of_ac, *graph.triples) + of_bc + b[:, :, None] + c[:, None]
         return Rectified(best, self.out.weight, self.out.bias, graph.precision)
 
 

@@ -43,6 +43,8 @@ class Processor(nn.Module, ABC):
     """how many numbers decoders see of a node"""
     edge_width: int
     """how many numbers decoders see of a pair, besides its H encoded features; 0: none"""
+    triplet_width = 0
+    """how many numbers its messages of three nodes have, which pointers of pairs may be part of; 0: it has none"""
     uses_adjacency = False
     """Does it look at `graph.adjacency`?"""
     pointers_from_edges = False
@@ -58,6 +60,12 @@ class Processor(nn.Module, ABC):
 
         Tensors in (nested) tuples and dicts; `pairs` encodes the channels of pairs, as `graph.pairs` does. By default
         there is nothing.
+        """
+
+    def draw(self, nodes: int, rng: torch.Generator | None) -> Any:
+        """What is drawn once a batch, and is the same for all its samples and steps: `graph.drawn` in each step.
+
+        Tensors in (nested) tuples and dicts. By default there is nothing.
         """
 
     @abstractmethod

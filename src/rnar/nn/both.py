@@ -1,0 +1,110 @@
+"""Two aggregators of the same messages, side by side: one that order does not concern, one that reads or counts.
+
+Mapped(Max(size), Count(size))              W (p_j || q_j)
+Added(Max(size), LSTM(size))                p_j + W LayerNorm(q_j), W = 0 at first: it begins as the first alone
+Gated(Max(size), LSTM(size))                g_j q_j + (1 - g_j) p_j, g_j = sigmoid(G (p_j || q_j))
+"""
+
+from abc import abstractmethod
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rnar.nn.aggregators import Aggregator, Rng
+from rnar.nn.linear import Linear
+
+GATE_BIAS = -1.0  # the second is let through by a quarter at first
+
+
+class Both(Aggregator):
+    """What these share: p_j and q_j are what two aggregators make of the messages.
+
+    Args:
+        first: p_j.
+        second: q_j, of the same size.
+
+    Shapes:
+        - messages: [B, sender, receiver, H], as all aggregators have them
+        - output: [B, receiver, H]
+    """
+
+    def __init__(self, first: Aggregator, second: Aggregator):
+        super().__init__(first.size)
+        if first.size != second.size:
+            raise ValueError(f"two aggregators must have one size, not {first.size} and {second.size}")
+        self.first, self.second = first, second
+        self.ordered = first.ordered or second.ordered
+
+    @abstractmethod
+    def joined(self, p: Tensor, q: Tensor) -> Tensor:
+        """One of two: [B, receiver, H]"""
+
+    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
+        return self.joined(self.first(messages, edges, rng), self.second(messages, edges, rng))
+
+    def prepare(self, last: nn.Linear) -> Any:
+        return self.first.prepare(last), self.second.prepare(last)
+
+    def after(self, prepared: Any, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
+        return self.joined(*self.apart(prepared, x, edges, rng))
+
+    def apart(self, prepared: Any, x: Tensor, edges: Tensor | None, rng: Rng) -> tuple[Tensor, Tensor]:
+        """p and q, after a linear map."""
+        of_first, of_second = prepared
+        return self.first.after(of_first, x, edges, rng), self.second.after(of_second, x, edges, rng)
+
+
+class Mapped(Both):
+    """a_j = W (p_j || q_j) + b"""
+
+    def __init__(self, first: Aggregator, second: Aggregator):
+        super().__init__(first, second)
+        self.map = Linear(2 * self.size, self.size)
+
+    def joined(self, p: Tensor, q: Tensor) -> Tensor:
+        return self.map(torch.cat([p, q], dim=-1))
+
+
+class Added(Both):
+    """a_j = p_j + W LayerNorm(q_j) + b; W and b are zero at first, so that it begins as the first alone."""
+
+    def __init__(self, first: Aggregator, second: Aggregator):
+        super().__init__(first, second)
+        self.norm, self.map = nn.LayerNorm(self.size), Linear(self.size, self.size)
+        nn.init.zeros_(self.map.weight)
+
+    def joined(self, p: Tensor, q: Tensor) -> Tensor:
+        return p + self.map(self.norm(q))
+
+
+class Gated(Both):
+    """a_j = g_j q_j + (1 - g_j) p_j, g_j = sigmoid(G (p_j || q_j) + c)
+
+    Both fit small problems: a loss alone has no reason to choose the one that generalises. `price` gives it one.
+
+    Args:
+        first: p_j, which is free.
+        second: q_j.
+        price: So much of the mean of g is added to the loss, under the name "order".
+    """
+
+    def __init__(self, first: Aggregator, second: Aggregator, price: float = 0.0):
+        super().__init__(first, second)
+        self.gate, self.price = Linear(2 * self.size, self.size, bias=GATE_BIAS), price
+        self.losses = ("order",) if price else ()
+
+    def openness(self, p: Tensor, q: Tensor) -> Tensor:
+        """g: [B, receiver, H]"""
+        return torch.sigmoid(self.gate(torch.cat([p, q], dim=-1)))
+
+    def joined(self, p: Tensor, q: Tensor) -> Tensor:
+        return torch.lerp(p, q, self.openness(p, q))
+
+    def hear(
+        self, prepared: Any, x: Tensor, edges: Tensor | None = None, rng: Rng = None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        p, q = self.apart(prepared, x, edges, rng)
+        gate = self.openness(p, q)
+        paid = {"order": self.price * gate.mean(dim=(1, 2))} if self.price else {}
+        return torch.lerp(p, q, gate), paid

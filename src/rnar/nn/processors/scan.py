@@ -1,0 +1,108 @@
+"""The scan: another processor whose nodes are read in their order once a step, from the first to the last and back.
+
+    s_j  = the outputs at j of an LSTM over z_1, ..., z_n and of another over z_n, ..., z_1,   z = x || h
+    x_j <- x_j + W s_j,   and the processor goes on as ever
+
+RNAR reads the messages of every receiver in order: n readings of n messages. This one reads n nodes, which costs little
+more than no reading at all. What it can know of order is the same for all receivers.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from rnar.nn.aggregators import random_order
+from rnar.nn.encoders import Graph
+from rnar.nn.linear import Linear, OfChannels
+from rnar.nn.processors.message_passing import MessagePassing, Prepared
+from rnar.nn.processors.processor import Processor, State, Step
+
+Cell = Literal["lstm", "gru"]
+EACH_WAY = 64  # numbers of a reading in one direction
+GATE_BIAS = -1.0  # of a gate: the scan is let through by a quarter at first
+
+
+class Scan(Processor):
+    """A processor that is told what comes before each node and after it.
+
+    Args:
+        inner: What goes on with it: `MessagePassing(size, Max(size), triplets=8, gate=True)` for Triplet-GMPNN.
+        cell: What reads.
+        both_ways: Is the order read backwards too?
+        width: How many numbers each direction has.
+        reads: How many numbers of a node are read, R z_j, which costs less; None: all of z_j.
+        from_zero: Does W begin with zeros, so that the network begins as the inner one?
+        shuffled: In training, the probability for each batch that its nodes are read in a random order, the same one
+            for all samples and steps. When a network is tried the order is always theirs.
+        gated: Is there a gate for each number, x_j <- x_j + g_j W s_j, g_j = sigmoid(G (z_j || s_j))?
+        price: What an open gate costs: so much of the mean of g is a loss named "order". A network that can do without
+            order then has a reason to.
+
+    Shapes:
+        - graph, state, output: as the inner processor has them; decoders see the new x
+    """
+
+    def __init__(
+        self,
+        inner: MessagePassing,
+        cell: Cell = "lstm",
+        both_ways: bool = True,
+        width: int = EACH_WAY,
+        reads: int | None = None,
+        from_zero: bool = False,
+        shuffled: float = 0.0,
+        gated: bool = False,
+        price: float = 0.0,
+    ):
+        super().__init__()
+        if not 0 <= shuffled <= 1:
+            raise ValueError(f"shuffled is a probability, from 0 to 1, not {shuffled}")
+        if price and not gated:
+            raise ValueError("a price is that of an open gate; this scan has none: gated=True")
+        self.inner = inner
+        self.size = inner.size
+        self.node_width, self.edge_width = inner.node_width, inner.edge_width
+        self.triplet_width = inner.triplet_width
+        self.uses_adjacency = inner.uses_adjacency
+        self.shuffled, self.price = shuffled, price
+        self.losses = (*inner.losses, "order") if price else inner.losses
+        ways = 2 if both_ways else 1
+        reader = {"lstm": nn.LSTM, "gru": nn.GRU}[cell]
+        self.into = None if reads is None else Linear(2 * self.size, reads)
+        self.reader = reader(reads or 2 * self.size, width, batch_first=True, bidirectional=both_ways)
+        self.out = Linear(ways * width, self.size)
+        if from_zero:
+            nn.init.zeros_(self.out.weight)
+        self.gate = Linear(2 * self.size + ways * width, self.size, bias=GATE_BIAS) if gated else None
+
+    def prepare(self, pairs: OfChannels) -> Prepared:
+        return self.inner.prepare(pairs)
+
+    def start(self, batch: int, nodes: int, like: Tensor) -> State:
+        return self.inner.start(batch, nodes, like)
+
+    def forward(self, graph: Graph, state: State, rng: torch.Generator | None = None) -> Step:
+        z = torch.cat([graph.nodes, state[0]], dim=-1)
+        read = self.read(z, graph.drawn)
+        told = self.out(read)
+        if self.gate is None:
+            return self.inner(graph._replace(nodes=graph.nodes + told), state, rng)
+        gate = torch.sigmoid(self.gate(torch.cat([z, read], dim=-1)))
+        step = self.inner(graph._replace(nodes=graph.nodes + gate * told), state, rng)
+        if not self.price:
+            return step
+        return step._replace(losses={**step.losses, "order": self.price * gate.mean(dim=(1, 2))})
+
+    def draw(self, nodes: int, rng: torch.Generator | None) -> Tensor | None:
+        """In which order nodes are read; None: in theirs."""
+        return random_order(nodes, self.shuffled, rng) if self.training and self.shuffled else None
+
+    def read(self, z: Tensor, order: Tensor | None = None) -> Tensor:
+        """What was read when each node was: [B, N, ways * width] of z [B, N, 2 H]"""
+        z = z if self.into is None else self.into(z)
+        if order is None:
+            return self.reader(z)[0]
+        order = order.to(z.device)
+        back = torch.argsort(order)
+        return self.reader(z[:, order])[0][:, back]

@@ -1,0 +1,73 @@
+"""Composed hints: the node after a marked one, and the one before it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rnar.clrs import find, sample
+from rnar.engine import backward, predict
+from rnar.nn.aggregators import Max
+from rnar.nn.composed import Composed, composed_of, marks, points
+from rnar.nn.processors.message_passing import MessagePassing
+from rnar.nn.reasoner import Feeding, Reasoner
+
+SIZE = 8
+
+
+def network(task: str, **options) -> Reasoner:
+    torch.manual_seed(0)
+    return Reasoner({task: find(task).spec}, MessagePassing(SIZE, Max(SIZE)), composed=True, **options)
+
+
+def test_a_mark_is_composed_with_a_pointer_both_ways():
+    """With `pred` as the pointer and node 2 marked: (P m) marks its successor, (P^T m) its predecessor."""
+    pred = torch.tensor([0, 0, 1, 2, 3])
+    pointing = torch.nn.functional.one_hot(pred, 5).float()[None, None]
+    marked = torch.zeros(1, 5, 1)
+    marked[0, 2] = 1
+    composed = Composed(masks=1, pointers=1, size=2)
+    with torch.no_grad():
+        composed.map.weight.copy_(torch.eye(2))
+    after, before = composed(marked, pointing)[0].T
+    assert after.tolist() == [0, 0, 0, 1, 0] and before.tolist() == [0, 1, 0, 0, 0]
+
+
+def test_every_mask_has_a_channel_with_every_pointer():
+    generator = torch.Generator().manual_seed(0)
+    marked, pointing = torch.rand(2, 4, 3, generator=generator), torch.rand(2, 2, 4, 4, generator=generator)
+    composed = Composed(masks=3, pointers=2, size=12)
+    with torch.no_grad():
+        composed.map.weight.copy_(torch.eye(12))
+    found = composed(marked, pointing).view(2, 4, 2, 2, 3)  # pointer, way, mask
+    for p in range(2):
+        for m in range(3):
+            there = torch.stack([pointing[b, p] @ marked[b, :, m] for b in range(2)])
+            back = torch.stack([pointing[b, p].T @ marked[b, :, m] for b in range(2)])
+            assert torch.allclose(found[:, :, p, 0, m], there) and torch.allclose(found[:, :, p, 1, m], back)
+
+
+@pytest.mark.parametrize(
+    ("task", "masks", "pointers"), [("minimum", 2, 1), ("quickselect", 5, 1), ("kmp_matcher", 5, 2)]
+)
+def test_pointers_may_be_inputs_or_hints(task, masks, pointers):
+    spec = find(task).spec
+    assert (len(marks(spec.hints)), len(points(spec.inputs)) + len(points(spec.hints))) == (masks, pointers)
+    made = network(task)
+    assert made.heads_of(task).composed.map.in_features == 2 * masks * pointers  # type: ignore[union-attr]
+    backward(made, sample(task, n=8, batch=3, seed=0))
+    assert all(p.grad.abs().sum() > 0 for p in made.heads_of(task).composed.parameters())  # type: ignore[union-attr]
+
+
+def test_where_nothing_is_marked_or_nothing_points_there_is_nothing_to_compose():
+    for task in ("floyd_warshall", "lcs_length"):
+        assert composed_of(find(task).spec.inputs, find(task).spec.hints, SIZE) is None
+    assert network("minimum", feeding=Feeding("decoded")).heads_of("minimum").composed is None
+
+
+def test_what_is_composed_matters():
+    made, batch = network("minimum"), sample("minimum", n=5, batch=2, seed=0)
+    before = predict(made, batch).outputs["min"]
+    with torch.no_grad():
+        made.heads_of("minimum").composed.map.weight.neg_()  # type: ignore[union-attr]
+    assert not torch.allclose(before, predict(made, batch).outputs["min"])  # type: ignore[arg-type]
