@@ -71,7 +71,7 @@ class MessagePassing(Processor):
         self.triplet_width = triplets
         self.uses_adjacency = along_edges
         self.aggregator = aggregator
-        self.losses = aggregator.losses
+        self.losses = (*self.losses, *aggregator.losses)
         self.to_receiver, self.to_sender = Linear(2 * size, size), Linear(2 * size, size)
         self.to_edge, self.to_whole = Linear(size, size), Linear(size, size)
         self.hidden_layer, self.last_layer = Linear(size, size), Linear(size, size)
