@@ -15,6 +15,7 @@ from rich.text import Text
 
 from rnar.cli.flags import flag
 from rnar.cli.output import bar, check_threads, image_format, tell, write
+from rnar.cli.worst import check_worst, worst_pages
 from rnar.clrs import find
 from rnar.common.files import free
 from rnar.evaluation.sets import ProblemSet, problem_sets
@@ -40,6 +41,8 @@ def evaluate(
     csv: Annotated[Path | None, flag("OUT.csv")] = None,
     json: Annotated[Path | None, flag("OUT.json")] = None,
     figure: Annotated[Path | None, flag("OUT.png")] = None,
+    worst: Annotated[int | None, flag("K", "none")] = None,
+    pages: Annotated[Path, flag("FOLDER", "worst")] = Path("worst"),
     force: bool = False,
     device: Device = "cpu",
     threads: Annotated[int | None, flag("INT", "one for each core")] = None,
@@ -61,6 +64,8 @@ def evaluate(
         csv: Write all numbers to this file, one in a line.
         json: Write all numbers to this file.
         figure: Draw score against size, and hints along the steps, into this file: .png, .svg or .pdf.
+        worst: Make pages of the K samples of each set that went most wrong, which play them step by step.
+        pages: The folder for these pages.
         force: Replace files that are there.
         device: What computes: auto takes a GPU if there is one.
         threads: How many threads compute on a CPU.
@@ -71,15 +76,19 @@ def evaluate(
     check_threads(threads)
     place, trial = chosen_device(device), Trial(network, True if hard_hints else None, hints_from)
     files = writers(csv, json, figure, force)
+    check_worst(worst, pages)
     found = runs_in(runs, skipped=tell)
     sets = {run.path: sets_of(run, n, samples) for run in found}
     note_of_one_size(sets.values(), n)
     outcomes = tried([(run, sets[run.path]) for run in found], console, hints, place, threads, trial)
     for target, make in files.items():  # before anything is printed: who reads that may go away
         write(target, make(outcomes))
+    made = worst_pages(outcomes, worst, pages, force, place) if worst else ()
     console.print(table(outcomes))
     for outcome in outcomes if hints else ():
         console.print(hint_table(outcome))
+    for line in made:
+        console.print(line, soft_wrap=True)
 
 
 def tried(

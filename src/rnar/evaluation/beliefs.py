@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -95,7 +95,7 @@ class Belief:
 
     @property
     def first_wrong(self) -> Wrong | None:
-        """The first decision that is wrong, among the hints; that of numbers is a matter of degree and does not count."""
+        """The first hint with a wrong decision. Numbers do not count: they are more or less wrong at every step."""
         first: Wrong | None = None
         for name, wrong in self.wrong_hints.items():
             steps = np.flatnonzero(wrong.any(axis=tuple(range(1, wrong.ndim))))
@@ -233,13 +233,15 @@ def _plain(x: Tensor) -> np.ndarray:
 
 
 def _one(said: Said, b: int) -> Said:
-    return Said(*(None if x is None else x[b] for x in said))
+    parts: list[Any] = [None if x is None else x[b] for x in said]
+    return Said(*parts)
 
 
 def _stacked(feature: Feature, steps: list[Said], nodes: int) -> Said:
     """[T-1, ...]; a run of one step predicts no hint."""
     if steps:
-        return Said(*(None if x[0] is None else np.stack(x) for x in zip(*steps, strict=True)))
+        parts: list[Any] = [None if x[0] is None else np.stack(x) for x in zip(*steps, strict=True)]
+        return Said(*parts)
     nothing = np.empty((0, *feature.shape(nodes)), feature.dtype)
     shares = np.empty((0, nodes), np.float32) if feature.kind == "mask_one" else nothing.astype(np.float32)
     return Said(nothing, nothing.astype(np.float32), nothing.astype(np.float32), shares)
