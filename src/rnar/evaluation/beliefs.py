@@ -242,6 +242,7 @@ def _stacked(feature: Feature, steps: list[Said], nodes: int) -> Said:
     if steps:
         parts: list[Any] = [None if x[0] is None else np.stack(x) for x in zip(*steps, strict=True)]
         return Said(*parts)
-    nothing = np.empty((0, *feature.shape(nodes)), feature.dtype)
-    shares = np.empty((0, nodes), np.float32) if feature.kind == "mask_one" else nothing.astype(np.float32)
-    return Said(nothing, nothing.astype(np.float32), nothing.astype(np.float32), shares)
+    nothing = np.empty((0, *feature.shape(nodes)), np.float32)
+    sure = None if feature.kind == "scalar" else nothing
+    shares = {"mask": nothing, "mask_one": np.empty((0, nodes), np.float32)}.get(feature.kind)
+    return Said(nothing.astype(feature.dtype), sure, sure, shares)

@@ -35,7 +35,7 @@ function cell(i, who, frame, order) {
 }
 
 function chip(mark) {
-  const {f, text, state, fresh} = mark, sign = state == "wrong" ? "✗ " : "";
+  const {f, text, state, fresh, to} = mark, sign = state == "wrong" ? "✗ " : "";
   const style = `--hue:var(${f.hue});opacity:${strength(mark).toFixed(2)}`;
-  return `<span class="mark ${state}${fresh ? " fresh" : ""}" data-f="${escaped(f.name)}" style="${style}">${sign}${escaped(text)}</span>`;
+  return `<span class="mark ${state}${fresh ? " fresh" : ""}" data-f="${escaped(f.name)}"${to === undefined ? "" : ` data-to="${to}"`} style="${style}">${sign}${escaped(text)}</span>`;
 }
