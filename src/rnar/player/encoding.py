@@ -44,7 +44,7 @@ class Packer:
 
 def as_bytes(values: np.ndarray) -> np.ndarray:
     """[T, ...] -> uint8 [T, entries, bytes of an entry]"""
-    flat = np.ascontiguousarray(values).reshape(len(values), -1)
+    flat = np.ascontiguousarray(values).reshape(len(values), int(np.prod(values.shape[1:])))  # there may be none
     return flat.view(np.uint8).reshape(*flat.shape, flat.dtype.itemsize)
 
 
