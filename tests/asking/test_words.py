@@ -91,7 +91,12 @@ WRONG: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("bridges", (PATH,), {"is_bridge": np.triu(np.ones((4, 4)))}, "bridges 0→1 and 1→2"),
     ("matrix_chain_order", ([1, 2, 3],), {"s": np.full((3, 3), 2)}, "no order"),
     ("optimal_bst", ([0.6, 0.1], [0.1, 0.1, 0.1]), {"root": np.full((3, 3), 2)}, "a root lies outside of its range"),
-    ("lcs_length", ("AT", "TA"), {"b": np.zeros((4, 4))}, "the longest common subsequence is AT, 2 letters, of which 2"),
+    (
+        "lcs_length",
+        ("AT", "TA"),
+        {"b": np.zeros((4, 4))},
+        "the longest common subsequence is AT, 2 letters, of which 2",
+    ),
     ("lcs_length", ("AT", "TA"), {"b": np.full((4, 4), 3)}, "lead nowhere"),
 ]
 

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,15 @@ FLAGS = (
     "--disable-component-update --disable-sync --disable-extensions --remote-debugging-pipe --hide-scrollbars"
 ).split()
 KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, " ": 32}
+
+LAUNCH = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+for place, end in zip((3, 4), ends):
+    os.dup2(end, place)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+"""the browser reads from 3 and writes to 4"""
 
 
 def installed() -> str | None:
@@ -35,8 +45,8 @@ class Browser:
         self._from, back = os.pipe()
         program = installed()
         assert program
-        pipes = f'exec "$@" 3<&{there} 4>&{back}'  # the browser reads from 3 and writes to 4
-        command = ["sh", "-c", pipes, "sh", program, *FLAGS, f"--user-data-dir={folder}", "about:blank"]
+        launched = [sys.executable, "-c", LAUNCH, str(there), str(back)]
+        command = [*launched, program, *FLAGS, f"--user-data-dir={folder}", "about:blank"]
         quiet: Any = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.process = subprocess.Popen(command, pass_fds=(there, back), **quiet)
         os.close(there)

@@ -101,6 +101,9 @@ document.addEventListener("keydown", event => {
   KEYS[event.key]();
 });
 
+// After a click the space bar plays again; who moves by keys presses with it what has the focus.
+document.addEventListener("click", event => { if (event.detail) event.target.closest("button")?.blur(); });
+
 const chosen = event => { pause(); go(frameAt(event.clientX - track.getBoundingClientRect().left, track.clientWidth)); };
 track.addEventListener("pointerdown", event => { chosen(event); track.setPointerCapture(event.pointerId); });
 track.addEventListener("pointermove", event => { if (event.buttons) chosen(event); });
