@@ -146,11 +146,9 @@ def go_on(folder: Path, into: Path) -> str:
         raise ValueError(f"{folder} is no network that ships: it has no {CARD}")
     if into.exists() and any(into.iterdir()):
         raise ValueError(f"{into} is not empty; choose another folder")
-    weights = {name: x.detach().clone() for name, x in run.network().state_dict().items()}
-    tensors = {f"weights/{name}": x for name, x in weights.items()}
-    tensors |= {f"candidate/{card.step}/{name}": x for name, x in weights.items()}
-    if run.settings.average is not None:
-        tensors |= {f"average/{name}": x for name, x in weights.items()}
+    roles = ["weights", f"candidate/{card.step}", *(["average"] if run.settings.average is not None else [])]
+    weights = run.network().state_dict()
+    tensors = {f"{role}/{name}": x.detach().clone() for role in roles for name, x in weights.items()}
     notes = dict(
         step=card.step,
         candidates=[{"score": card.validation or 0.0, "step": card.step}],
