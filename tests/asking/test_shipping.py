@@ -52,13 +52,13 @@ def test_it_is_stored_in_half_and_scored_as_it_is_stored(run, tmp_path):
     assert f"score is {test.score:.1%}" not in "".join(solver.solve([0, 1, 0, 1], [0, 1, 1, 0]).notes)
 
 
-def test_what_was_counted_of_samples_can_be_counted_again(run, tmp_path):
+def test_the_scores_of_the_first_samples_are_written_down_one_by_one(run, tmp_path):
     card = ship(run, tmp_path / "net", samples=40)
     solver = rnar.load(tmp_path / "net")
     for probe in card.probes["segments_intersect"]:
-        batch, counts = probed("segments_intersect", probe)
-        found = evaluate(solver.reasoner, batch, view=solver.run.model.batch)
-        np.testing.assert_array_equal(found.tallies["intersect"].counts, counts["intersect"])
+        found = evaluate(solver.reasoner, probed("segments_intersect", probe["n"]), view=solver.run.model.batch)
+        np.testing.assert_allclose(found.tallies["intersect"].each, probe["scores"])
+        assert len(probe["sure"]) == 32 and 0.5 <= min(probe["sure"])
 
 
 def test_once_more_changes_nothing_and_a_better_one_stays(run, tmp_path):

@@ -253,3 +253,18 @@ def test_runs_are_found_once_however_they_are_named(runs, monkeypatch):
         Path("bfs/rnar"),
         Path("both"),
     ]
+
+
+def test_the_worst_samples_have_pages(run, runs, tmp_path):
+    pages = tmp_path / "pages"
+    code, out, _ = run(runs / "bfs" / "rnar", "--n", 6, "--samples", 8, "--worst", 2, "--pages", pages, "--threads", 1)
+    made = sorted(path.name for path in pages.iterdir())
+    assert code == 0 and made == [f"bfs-rnar-seed-0-n6-worst-{k}.html" for k in (1, 2)]
+    shown = out.replace("\n", "")
+    assert all(str(pages / name) in shown for name in made)
+    text = (pages / made[0]).read_text("utf-8")
+    assert "rnar, seed 0" in text and re.search(r"sample \d+, drawn as that of n=64", text)
+    again = run(runs / "bfs" / "rnar", "--n", 6, "--samples", 8, "--worst", 2, "--pages", pages, "--threads", 1)
+    refused((again[0], "", again[2]), "exists already; --force replaces it")
+    refused(run(runs, "--worst", 0), "--worst 0")
+    refused(run(runs, "--worst", 1, "--pages", pages / made[0]), "is a file; give a folder")

@@ -45,7 +45,7 @@ class Card(NamedTuple):
     whole: bool
     """Were all samples of the official sets taken, and not the first so many?"""
     probes: dict[str, list[dict[str, Any]]]
-    """by task: what was counted of each of a few samples, so that tests can compare"""
+    """by task: the scores of a few samples, at n=64 (None) and n=16, so that tests can compare"""
     source: str
     """a digest of the weights it was made of"""
 

@@ -15,6 +15,7 @@ from rnar.asking.shipped import CARD, Card, read_card
 from rnar.clrs import Batch
 from rnar.clrs.splits import size_of
 from rnar.engine.workers import Workers
+from rnar.evaluation.beliefs import believed
 from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.sets import problem_set
@@ -23,8 +24,8 @@ from rnar.training.result import Tested
 from rnar.training.run import BEST, CONFIG, STATE, Run, Which, load_weights
 from rnar.training.settings import Resolved, Settings
 
-SAMPLES = 32  # whose counts are written down
-SMALL = 16  # the other size at which they are: of 64 a test may not have the time
+SAMPLES = 32  # whose scores are written down one by one
+SMALL = 16  # the other size of which they are: for many of n=64 a test has not the time
 
 Say = Callable[[str], None]
 
@@ -65,7 +66,7 @@ def ship(
         raise ValueError(
             f"{into} has a better network: {before:.2%} where this one has {score:.2%}; --force replaces it"
         )
-    probes = {task: [_probe(test, None), _small_probe(workers, run, task)] for task, test in tests.items()}
+    probes = {task: [_probe(workers, run, task, n) for n in (None, SMALL)] for task in tests}
     card = Card(
         **_history(run, which),
         tests={task: Tested.of(test) for task, test in tests.items()},
@@ -98,14 +99,17 @@ def _scored(workers: Workers, run: Run, task: str, n: int | None, samples: int) 
     return sum(found[1:], start=found[0])
 
 
-def _small_probe(workers: Workers, run: Run, task: str) -> dict[str, Any]:
-    return _probe(_scored(workers, run, task, SMALL, SAMPLES), SMALL)
+def _probe(workers: Workers, run: Run, task: str, n: int | None) -> dict[str, Any]:
+    """The score of each of a few samples, and how sure the network was: where it was, any machine decides alike."""
+    beliefs = believed(workers, probed(task, n), run.model.batch, hints=False)
+    scores, sure = ([round(x, 4) for x in each] for each in zip(*((b.score, b.sure) for b in beliefs), strict=True))
+    return {"n": n, "scores": scores, "sure": sure}
 
 
-def _probe(evaluation: Evaluation, n: int | None) -> dict[str, Any]:
-    """What was counted of each of the first samples; without a size they are those of the official test."""
-    counts = {name: tally.counts[:SAMPLES].astype(int) for name, tally in evaluation.tallies.items()}
-    return {"n": n, "counts": {name: " ".join(",".join(map(str, row)) for row in x) for name, x in counts.items()}}
+def probed(task: str, n: int | None) -> Batch:
+    """The samples of a probe: the first of the official test, or as many of another size."""
+    (batch,) = problem_set(task, n, SAMPLES).batches()
+    return batch
 
 
 def _history(run: Run, which: Which) -> dict[str, Any]:
@@ -127,13 +131,6 @@ def _history(run: Run, which: Which) -> dict[str, Any]:
         validation=validation,
         commit=run.config["environments"][-1].get("commit"),
     )
-
-
-def probed(task: str, probe: dict[str, Any]) -> tuple[Batch, dict[str, np.ndarray]]:
-    """The samples of a probe, and what was counted of each of them, by output: [B, width]"""
-    (batch,) = problem_set(task, probe["n"], SAMPLES).batches()
-    counts = {name: [row.split(",") for row in text.split()] for name, text in probe["counts"].items()}
-    return batch, {name: np.array(rows, float) for name, rows in counts.items()}
 
 
 def go_on(folder: Path, into: Path) -> str:

@@ -154,6 +154,7 @@ def believed(
     batch: Batch | Sample,
     view: View,
     seed: int = 0,
+    hints: bool = True,
     progress: Progress | None = None,
     budget: int = BUDGET,
 ) -> list[Belief]:
@@ -164,6 +165,7 @@ def believed(
         batch: Samples of one of its tasks, or one sample, as the benchmark has them.
         view: Makes of samples what the model sees (`model.batch`).
         seed: For aggregators that draw.
+        hints: Keep what it believed of the hints, too, at each step.
         progress: Told which share of the work has been done since it was last told, often, and from any thread.
         budget: How many bytes the tensors of all cores may take, about.
     """
@@ -171,7 +173,7 @@ def believed(
     at_once = samples_at_once(workers.reasoner, batch, True, budget // workers.threads)
     places = cut(batch.lengths, min(at_once, -(-batch.size // workers.threads)))
     total, feeding = int(np.maximum(1, batch.lengths - 1).sum()), workers.reasoner.feeding
-    pieces = (Piece(view(batch.part(some)), feeding, seed, True, total) for some in places)
+    pieces = (Piece(view(batch.part(some)), feeding, seed, hints, total) for some in places)
     training = workers.reasoner.training
     try:
         found = [said for piece in workers.map(_believe, pieces, progress) for said in piece]
@@ -188,7 +190,8 @@ def _believe(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[st
     reasoner.eval()
     samples, spec = load(reasoner, piece.batch), reasoner.heads_of(piece.batch.task).spec
     episode = Episode(reasoner, samples, piece.seed)
-    own = [name for name in find(piece.batch.task).spec.hints if name in episode.heads.decoded_hints]
+    of_algorithm = find(piece.batch.task).spec.hints if piece.hints else {}
+    own = [name for name in of_algorithm if name in episode.heads.decoded_hints]
     along: dict[str, list[list[Said]]] = {name: [[] for _ in samples.lengths] for name in own}
 
     def each(t: int, predicted: dict[str, Tensor]) -> None:
