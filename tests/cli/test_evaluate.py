@@ -265,6 +265,6 @@ def test_the_worst_samples_have_pages(run, runs, tmp_path):
     text = (pages / made[0]).read_text("utf-8")
     assert "rnar, seed 0" in text and re.search(r"sample \d+, drawn as that of n=64", text)
     again = run(runs / "bfs" / "rnar", "--n", 6, "--samples", 8, "--worst", 2, "--pages", pages, "--threads", 1)
-    refused((again[0], "", again[2]), "exists already; --force replaces it")
+    refused(again, "exists already; --force replaces it")  # before anything was evaluated
     refused(run(runs, "--worst", 0), "--worst 0")
     refused(run(runs, "--worst", 1, "--pages", pages / made[0]), "is a file; give a folder")

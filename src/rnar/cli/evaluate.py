@@ -76,9 +76,9 @@ def evaluate(
     check_threads(threads)
     place, trial = chosen_device(device), Trial(network, True if hard_hints else None, hints_from)
     files = writers(csv, json, figure, force)
-    check_worst(worst, pages)
     found = runs_in(runs, skipped=tell)
     sets = {run.path: sets_of(run, n, samples) for run in found}
+    check_worst(worst, pages, force, sets)
     note_of_one_size(sets.values(), n)
     outcomes = tried([(run, sets[run.path]) for run in found], console, hints, place, threads, trial)
     for target, make in files.items():  # before anything is printed: who reads that may go away
