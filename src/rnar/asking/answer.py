@@ -55,6 +55,13 @@ class Answer:
         return self.belief.first_wrong
 
     @property
+    def agreement(self) -> str:
+        """In words."""
+        wrong = sum(int(x.sum()) for x in self.belief.wrong_outputs.values())
+        entries = sum(x.size for x in self.sample.outputs.values())
+        return "yes" if self.agrees else "no" if entries == 1 else f"no, {wrong} of {entries} entries differ"
+
+    @property
     def sureness(self) -> str:
         """In words."""
         sure, least, entries = self.sure, self.belief.least_sure, sum(x.size for x in self.sample.outputs.values())
@@ -102,11 +109,11 @@ class Answer:
 
     def lines(self) -> list[Line]:
         """What is said of it, line by line."""
-        wrong, agrees = self.first_wrong, "they agree" if self.agrees else "they do not agree"
+        wrong = self.first_wrong
         return [
             Line("network", self.network, "right" if self.agrees else "wrong"),
             Line("algorithm", self.algorithm),
-            Line("", agrees),
+            Line("agree", self.agreement),
             Line("sure", self.sureness),
             Line("hints", self.hints, step=wrong.step if wrong else None),
             *(Line("note", note) for note in self.notes),

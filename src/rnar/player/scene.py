@@ -12,6 +12,7 @@ from rnar.clrs.pointers import in_order
 from rnar.player.layout import is_dense, places
 
 FEW = 12  # nodes, up to which numbers are written beside them
+MANY = 20  # nodes in rows, up to which their numbers are written so that all differ
 WEIGHTS = 40  # edges, up to which their weights are
 HIDDEN = ("pos", "pred", "adj", "string")  # inputs that tell a reader nothing new
 
@@ -49,7 +50,7 @@ def in_rows(sample: Sample) -> dict[str, Any]:
         faces, bars = [str(i) for i in range(sample.nodes)], None
     else:
         faces, bars = [number(x) for x in numbers[main]], _bars(numbers[main])
-        if main == "key":
+        if main == "key" and sample.nodes <= MANY:  # else two digits, for there is no room for more
             faces = [text.partition("#")[0] for text in distinct(numbers["key"])]
     told = {name: [number(x) for x in values] for name, values in numbers.items() if name != main or len(numbers) > 1}
     if len(numbers) > 1:  # none of several is the node's own: they are all told by name

@@ -1,7 +1,7 @@
 // What is said of a node by each feature, in a few letters: rows and planes draw the same marks.
 
 const escaped = text => String(text).replace(/[&<>"']/g, c => `&#${c.charCodeAt(0)};`);
-const percent = p => p === undefined || p >= 0.895 ? "" : `${Math.round(100 * p)}%`;  // what is nearly sure goes without saying
+const percent = p => p === undefined || p >= 0.895 ? "" : p < 0.005 ? "<1%" : `${Math.round(100 * p)}%`;  // what is nearly sure goes without saying
 const SOME = 0.2;  // less probable things are not drawn
 
 function number(x) {

@@ -1,25 +1,31 @@
 // Lists and strings: a cell for each node, in the order that they now have, with marks below it.
 
-// Along predecessors from the first on; what they do not reach comes after.
+// The pieces of lists that predecessors make, the longest first. An algorithm's are one; a network's may break anywhere.
 function inOrder(f, who, frame) {
-  const before = [...Array(N).keys()].map(i => value(f, who, frame, i)), after = new Map();
-  const first = before.findIndex((j, i) => i == j), nodes = first < 0 ? [] : [first];
-  before.forEach((j, i) => { if (i != first) after.set(j, i); });
-  while (nodes.length && after.has(nodes.at(-1)) && nodes.length < N) nodes.push(after.get(nodes.at(-1)));
-  return [nodes, [...Array(N).keys()].filter(i => !nodes.includes(i))];
+  const before = [...Array(N).keys()].map(i => value(f, who, frame, i)), after = new Map(), seen = new Set();
+  before.forEach((j, i) => { if (i != j && !after.has(j)) after.set(j, i); });
+  const begins = i => before[i] == i || after.get(before[i]) != i;
+  const starts = [...Array(N).keys()].sort((i, j) => begins(j) - begins(i)), pieces = [];
+  for (const start of starts) {
+    const piece = [];
+    for (let i = start; i !== undefined && !seen.has(i); i = after.get(i)) { seen.add(i); piece.push(i); }
+    if (piece.length) pieces.push(piece);
+  }
+  return pieces.sort((a, b) => b.length - a.length);
 }
 
 function drawRows(who, frame) {
   const order = ofFrame(frame).find(f => f.way == "order" && f.shown && (who == "algorithm" || f.said));
   if (!order) return S.groups.map(group => rowOf(group.nodes, who, frame, S.groups.length > 1 ? group.name : "")).join("");
-  const [nodes, rest] = inOrder(order, who, frame);
-  const loose = rest.length ? rowOf(rest, who, frame, "out of the list", order) : "";
-  return rowOf(nodes, who, frame, `${order.name}: the order`, order) + loose;
+  const pieces = inOrder(order, who, frame), broken = pieces.length > 1 ? `, in ${pieces.length} pieces` : "";
+  return rowOf(pieces.flatMap((piece, k) => k ? [BREAK, ...piece] : piece), who, frame, `${order.name}: the order${broken}`, order);
 }
 
+const BREAK = -1;
+
 function rowOf(nodes, who, frame, name, order) {
-  const cells = nodes.map(i => cell(i, who, frame, order)).join("");
-  return `${name ? `<h3>${escaped(name)}</h3>` : ""}<div class="row${S.bars ? "" : " plain"}">${cells}</div>`;
+  const cells = nodes.map(i => i == BREAK ? '<span class="break">⁝</span>' : cell(i, who, frame, order)).join("");
+  return `${name ? `<h3>${escaped(name)}</h3>` : ""}<div class="row${S.bars ? "" : " plain"}${N > 20 ? " many" : ""}">${cells}</div>`;
 }
 
 function cell(i, who, frame, order) {

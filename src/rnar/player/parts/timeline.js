@@ -48,7 +48,7 @@ function drawTimeline(frame) {
 function bit(pen, f, from, to, x, y, wide) {
   let worst = NaN;
   for (let frame = from; frame <= to; frame++) { const p = rightAt(f, frame); if (!(worst <= p) && !Number.isNaN(p)) worst = p; }
-  const gap = wide > 4 ? 1 : 0;
+  const gap = track.clientWidth / (ANSWER + 1) > 6 ? 1 : 0;
   if (Number.isNaN(worst)) { pen.fillStyle = colours.none; pen.fillRect(x, y + 1, wide - gap, LINE - 2); return; }
   pen.fillStyle = colours.fine;
   pen.fillRect(x, y + 1, wide - gap, LINE - 2);
