@@ -110,6 +110,26 @@ def test_hints_are_told_with_their_step():
     assert Answer(sample, belief).hints.startswith(f"first wrong at step 3 of {steps}: pred_h (2 of 4 entries); 9")
 
 
+def test_a_hint_of_one_entry_is_told_with_what_it_should_be():
+    sample = rnar.trace("minimum", [0.5, 0.25, 0.75])
+    belief = forged(sample, wrong=0.0)
+    belief.hints["min_h"].decided[1] = 2
+    assert Answer(sample, belief).hints.startswith("first wrong at step 2 of 2: min_h is 0.75 and should be 0.25;")
+    sample = rnar.trace("heapsort", [0.5, 0.25, 0.75])
+    belief = forged(sample, wrong=0.0)
+    belief.hints["phase"].decided[0] = 2
+    assert (
+        "step 1 of" in Answer(sample, belief).hints
+        and "phase is repair and should be build" in Answer(sample, belief).hints
+    )
+
+
+def test_what_does_not_fit_into_memory_is_refused(runs, monkeypatch):
+    monkeypatch.setattr("rnar.asking.solver.all_memory", lambda: 1000)
+    with pytest.raises(ValueError, match="minimum: 3 nodes are too many for this network: a step needs about 0 GB"):
+        rnar.solve("minimum", [3, 1, 2], network=runs / "minimum")
+
+
 def test_an_own_algorithm_can_be_asked(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for _ in written(tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 
 from rnar.asking.words import say
 from rnar.clrs import Sample, find
+from rnar.clrs.naming import classes, labels
 from rnar.evaluation.beliefs import Belief, Wrong
 from rnar.player import Playback, playback
 from rnar.player.page import Line
@@ -83,8 +84,14 @@ class Answer:
         return f"first wrong at step {wrong.step} of {steps}: {wrong.hint}{entries}; {right}"
 
     def _entries(self, wrong: Wrong) -> str:
-        total = find(self.task).spec.hints[wrong.hint].width(self.sample.nodes)
-        return f" ({wrong.entries} of {total} entries)" if total > 1 else ""
+        """What is wrong about it: its one entry, or how many of many."""
+        feature, sample = find(self.task).spec.hints[wrong.hint], self.sample
+        total = feature.width(sample.nodes)
+        if total > 1:
+            return f" ({wrong.entries} of {total} entries)"
+        names = labels(sample) if feature.kind == "mask_one" else classes(self.task, wrong.hint, feature)
+        said, truth = self.belief.hints[wrong.hint].decided[wrong.step - 1], sample.hints[wrong.hint][wrong.step]
+        return f" is {names[int(said)]} and should be {names[int(truth)]}"
 
     def plain(self) -> dict[str, Any]:
         """All of it as plain data, as a line of JSON has it."""

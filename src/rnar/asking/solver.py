@@ -14,8 +14,10 @@ from rnar.asking.answer import Answer
 from rnar.asking.fitting import Fitted, fitted
 from rnar.clrs import Sample, find
 from rnar.clrs.batch import stacked
+from rnar.engine.memory import all_memory
 from rnar.engine.workers import Workers
 from rnar.evaluation.beliefs import believed
+from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import OFFICIAL
 from rnar.nn.reasoner import Reasoner
 from rnar.player import Playback
@@ -125,6 +127,7 @@ class Solver:
     def _of(self, problems: Sequence[Problem], workers: Workers, progress: Progress) -> list[Answer]:
         groups: dict[tuple[str, int], list[int]] = {}
         for k, problem in enumerate(problems):
+            self._check_memory(problem.sample)
             groups.setdefault((problem.sample.task, problem.sample.nodes), []).append(k)
         found: dict[int, Answer] = {}
         for places in groups.values():
@@ -135,6 +138,15 @@ class Solver:
                 problem = problems[k]
                 found[k] = Answer(problem.sample, belief, str(self), problem.origin, self._notes(problem))
         return [found[k] for k in range(len(problems))]
+
+    def _check_memory(self, sample: Sample) -> None:
+        """Raise where not even one step would fit."""
+        needed, there = step_bytes(self.reasoner, sample.task, sample.nodes), all_memory()
+        if there is not None and needed > there:
+            raise ValueError(
+                f"{sample.task}: {sample.nodes} nodes are too many for this network: a step needs about "
+                f"{needed / 1e9:.0f} GB, and this machine has {there / 1e9:.0f}"
+            )
 
     def _notes(self, problem: Problem) -> tuple[str, ...]:
         task, nodes, notes = problem.sample.task, problem.sample.nodes, []

@@ -16,7 +16,7 @@ from rnar.asking.ask import SHIPPED, random_problem, solver_for
 from rnar.asking.solver import AT_ONCE, Problem, Solver
 from rnar.cli.distribution import Distribution
 from rnar.cli.flags import flag
-from rnar.cli.inputs import example, lines_of, of_line, problem
+from rnar.cli.inputs import STDIN, example, lines_of, of_line, problem
 from rnar.cli.output import bar, check_threads, tell
 from rnar.clrs import find
 
@@ -91,7 +91,7 @@ def solve_lines(solver: Solver, task: str, source: str, threads: int | None) -> 
     find(task)
     console, failed, done, source_lines = Console(stderr=True), 0, 0, lines_of(source)
     with bar(console) as progress:
-        work = progress.add_task(task, total=None)
+        work = progress.add_task(task, total=None if source == STDIN else sum(1 for _ in lines_of(source)))
         while some := list(islice(source_lines, AT_ONCE)):
             found = {number: _read(task, text) for number, text in some}
             good = {number: each for number, each in found.items() if isinstance(each, Problem)}
