@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,3 +67,38 @@ def test_the_example_of_a_schedule_can_be_named_on_the_command_line(tmp_path, mo
     monkeypatch.setattr(sys, "path", list(sys.path))
     found, same = find("schedule:warmup"), example("schedule").warmup
     assert [found(done / 10) for done in range(11)] == [same(done / 10) for done in range(11)]
+
+
+NOTEBOOKS = sorted(path.name for path in EXAMPLES.glob("*.ipynb"))
+
+
+def test_these_are_all_the_notebooks():
+    assert NOTEBOOKS == ["ask.ipynb"]
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_runs_from_above_to_below_and_shows_pictures(name, tmp_path, monkeypatch):
+    """Its cells in one namespace, the last value of each shown as a notebook does; no kernel is needed for that."""
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads((EXAMPLES / name).read_text("utf-8"))
+    names: dict[str, Any] = {}
+    shown = [run_cell("".join(cell["source"]), names) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    pictures = [value._repr_html_() for value in shown if hasattr(value, "_repr_html_")]
+    assert len(pictures) == 3 and sum("<iframe" in html for html in pictures) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["dijkstra.html"]
+
+
+def run_cell(code: str, names: dict[str, Any]) -> Any:
+    """Run a cell; the value of its last line, if that is an expression."""
+    *before, last = ast.parse(code).body
+    if not isinstance(last, ast.Expr):
+        before, last = [*before, last], None
+    exec(compile(ast.Module(before, []), "cell", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if last else None
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_is_kept_without_what_it_shows(name):
+    text = (EXAMPLES / name).read_text("utf-8")
+    cells = json.loads(text)["cells"]
+    assert len(text) < 10_000 and all(cell["outputs"] == [] for cell in cells if cell["cell_type"] == "code")

@@ -12,8 +12,8 @@ import pytest
 import rnar
 
 ROOMS = (
-    "common", "clrs", "ops", "nn", "engine", "models", "interop", "evaluation", "training", "report", "sweep",
-    "benchmark", "cli", "__main__",
+    "common", "clrs", "ops", "nn", "engine", "models", "interop", "evaluation", "training", "player", "asking",
+    "report", "sweep", "benchmark", "cli", "__main__",
 )  # fmt: skip
 """each uses those before it, and none after it"""
 HOUSE = Path(rnar.__file__).parent

@@ -4,16 +4,20 @@
 
     rnar.trace("quickselect", [5.0, 2.0, 9.0]).outputs                    # an algorithm, step by step
     result = rnar.train(rnar.Settings("bfs", model="rnar", steps=500))    # a network that learns one
-    network = rnar.Run("runs/bfs/rnar/seed-0").network()                  # and what is left of it
+    network = rnar.load("runs/bfs/rnar/seed-0")                           # and what is left of it
+    rnar.solve("quickselect", [5.0, 2.0, 9.0])                            # or one that comes with the package
 
 A name is imported when it is first used: so `import rnar` is quick, and who needs no torch does not wait for it.
 """
+
+from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rnar import clrs, models
+    from rnar.asking import Answer, Solver, load, solve, view
     from rnar.clrs import algorithm, sample, trace
     from rnar.evaluation.evaluate import evaluate
     from rnar.models import Model
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Aggregator",
+    "Answer",
     "Live",
     "MessagePassing",
     "Model",
@@ -35,18 +40,23 @@ __all__ = [
     "Reasoner",
     "Run",
     "Settings",
+    "Solver",
     "__version__",
     "algorithm",
     "clrs",
     "evaluate",
+    "load",
     "models",
     "sample",
+    "solve",
     "trace",
     "train",
+    "view",
 ]
 
 _PLACES = {
     "Aggregator": "rnar.nn.aggregators:Aggregator",
+    "Answer": "rnar.asking:Answer",
     "Live": "rnar.training.live:Live",
     "MessagePassing": "rnar.nn.processors.message_passing:MessagePassing",
     "Model": "rnar.models:Model",
@@ -54,13 +64,17 @@ _PLACES = {
     "Reasoner": "rnar.nn.reasoner:Reasoner",
     "Run": "rnar.training:Run",
     "Settings": "rnar.training:Settings",
+    "Solver": "rnar.asking:Solver",
     "algorithm": "rnar.clrs:algorithm",
     "clrs": "rnar.clrs",
     "evaluate": "rnar.evaluation.evaluate:evaluate",
+    "load": "rnar.asking:load",
     "models": "rnar.models",
     "sample": "rnar.clrs:sample",
+    "solve": "rnar.asking:solve",
     "trace": "rnar.clrs:trace",
     "train": "rnar.training:train",
+    "view": "rnar.asking:view",
 }
 """where a name is: in a module, or the module itself"""
 

@@ -11,10 +11,10 @@ from rich.console import Console
 
 import rnar.clrs
 from helpers.command import refused
-from rnar.cli.show.names import classes, distinct, number
 from rnar.cli.show.page import Page
-from rnar.cli.show.words import in_order, linked_list
 from rnar.clrs import ALGORITHMS
+from rnar.clrs.naming import classes, distinct, number
+from rnar.clrs.pointers import in_order, linked_list
 
 
 @pytest.mark.parametrize("n", [4, 9, 30])
@@ -164,6 +164,7 @@ def test_lists_are_read_from_pointers():
     assert linked_list(np.array([2, 0, 2, 3])) == [1, 0, 2]
     assert linked_list(np.array([2, 2, 2])) is None
     assert linked_list(np.array([1, 0, 2])) is None
+    assert linked_list(np.array([1, 2, 1])) is None  # a way into a circle
 
 
 @pytest.mark.parametrize(("task", "text"), [("quickselect", "[5, 2, 9]"), ("floyd_warshall", "[[0, 1], [1, 0]]")])

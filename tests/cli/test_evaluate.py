@@ -257,6 +257,21 @@ def test_runs_are_found_once_however_they_are_named(runs, monkeypatch):
     ]
 
 
+def test_the_worst_samples_have_pages(run, runs, tmp_path):
+    pages = tmp_path / "pages"
+    code, out, _ = run(runs / "bfs" / "rnar", "--n", 6, "--samples", 8, "--worst", 2, "--pages", pages, "--threads", 1)
+    made = sorted(path.name for path in pages.iterdir())
+    assert code == 0 and made == [f"bfs-rnar-seed-0-n6-worst-{k}.html" for k in (1, 2)]
+    shown = out.replace("\n", "")
+    assert all(str(pages / name) in shown for name in made)
+    text = (pages / made[0]).read_text("utf-8")
+    assert "rnar, seed 0" in text and re.search(r"sample \d+, drawn as that of n=64", text)
+    again = run(runs / "bfs" / "rnar", "--n", 6, "--samples", 8, "--worst", 2, "--pages", pages, "--threads", 1)
+    refused(again, "exists already; --force replaces it")  # before anything was evaluated
+    refused(run(runs, "--worst", 0), "--worst 0")
+    refused(run(runs, "--worst", 1, "--pages", pages / made[0]), "is a file; give a folder")
+
+
 def test_a_run_that_cannot_be_tried_does_not_hide_the_others(run, runs, tmp_path):
     """One whose model is not known here, one whose files are damaged, one whose weights do not fit."""
     shutil.copytree(runs / "bfs" / "rnar", tmp_path / "good")

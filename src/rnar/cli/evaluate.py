@@ -13,6 +13,7 @@ from rich.text import Text
 
 from rnar.cli.flags import flag
 from rnar.cli.output import bar, image_format, screen, tell
+from rnar.cli.worst import check_worst, worst_pages
 from rnar.clrs import find
 from rnar.common.blame import place_of
 from rnar.common.files import free, write
@@ -41,6 +42,8 @@ def evaluate(
     csv: Annotated[Path | None, flag("OUT.csv")] = None,
     json: Annotated[Path | None, flag("OUT.json")] = None,
     figure: Annotated[Path | None, flag("OUT.png")] = None,
+    worst: Annotated[int | None, flag("K", "none")] = None,
+    pages: Annotated[Path, flag("FOLDER", "worst")] = Path("worst"),
     force: bool = False,
     device: Device = "cpu",
     threads: Annotated[int | None, flag("INT", "one for each core")] = None,
@@ -64,6 +67,8 @@ def evaluate(
         csv: Write all numbers to this file, one in a line.
         json: Write all numbers to this file.
         figure: Draw score against size, and hints along the steps, into this file: .png, .svg or .pdf.
+        worst: Make pages of the K samples of each set that went most wrong, which play them step by step.
+        pages: The folder for these pages.
         force: Replace files that are there.
         device: What computes: auto takes a GPU if there is one.
         threads: How many threads compute on a CPU.
@@ -79,13 +84,17 @@ def evaluate(
     if data is not None and (n or samples is not None):
         raise ValueError("--data has its samples and sizes; leave --n and --samples away")
     work = [(run, sets_of(run, n, samples, data)) for run in found]
+    check_worst(worst, pages, force, {run.path: sets for run, sets in work})
     note_of_one_size((sets for _, sets in work), n)
     outcomes = tried(work, console, hints, place, threads, refused, trial)
     for target, make in files.items():  # before anything is printed: who reads that may go away
         write(target, make(outcomes))
+    made = worst_pages(outcomes, worst, pages, force, place) if worst else ()
     console.print(table(outcomes))
     for outcome in outcomes if hints else ():
         console.print(hint_table(outcome))
+    for line in made:
+        console.print(line, soft_wrap=True)
     return refused.code
 
 

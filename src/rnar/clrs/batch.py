@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -106,3 +107,19 @@ def as_batch(samples: Batch | Sample) -> Batch:
             f"a batch (of rnar.clrs.sample, official or Stream) or a sample (of trace) is expected, not {samples!r:.80}"
         )
     return samples
+
+
+def stacked(samples: Sequence[Sample]) -> Batch:
+    """Samples of one task and one size as a batch."""
+    steps, first = max(sample.steps for sample in samples), samples[0]
+
+    def padded(x: np.ndarray) -> np.ndarray:
+        return np.concatenate([x, np.zeros((steps - len(x), *x.shape[1:]), x.dtype)])
+
+    return Batch(
+        first.task,
+        {name: np.stack([sample.inputs[name] for sample in samples]) for name in first.inputs},
+        {name: np.stack([padded(sample.hints[name]) for sample in samples], axis=1) for name in first.hints},
+        {name: np.stack([sample.outputs[name] for sample in samples]) for name in first.outputs},
+        np.array([sample.steps for sample in samples], np.int32),
+    )

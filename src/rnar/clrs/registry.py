@@ -43,6 +43,10 @@ class Algorithm:
 
     def trace(self, *arguments: Any, **named: Any) -> Sample:
         """Run on a user's own input."""
+        return self.solve(self.own(*arguments, **named)).sample(0)
+
+    def own(self, *arguments: Any, **named: Any) -> Arguments:
+        """A user's own input, checked, stacked as one problem."""
         try:
             own = self.problem.own(*arguments, **named)
         except TypeError:  # too few, too many or misnamed
@@ -50,7 +54,7 @@ class Algorithm:
             raise ValueError(f"{self.name} takes {takes}; other arguments were given") from None
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
-        return self.solve(tuple(np.array([argument]) for argument in own)).sample(0)
+        return tuple(np.array([argument]) for argument in own)
 
     def sample(self, rng: np.random.RandomState | Mersenne, n: int, batch: int, **options: Any) -> Batch:
         """Draw `batch` problems of size `n` and solve them."""

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 from rich.text import Text
 
-from rnar.cli.show.names import has_letters, labels, letters, lists_of
-from rnar.cli.show.words import Ink, Item, in_order
+from rnar.cli.show.words import Ink, Item
 from rnar.clrs import Sample, find
+from rnar.clrs.naming import has_letters, labels, letters, lists_of
+from rnar.clrs.pointers import in_order
 
 ORDER = "pred_h"  # the hint that says in which order the list now is
 

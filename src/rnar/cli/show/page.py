@@ -9,9 +9,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from rnar.cli.show.lists import Lists
-from rnar.cli.show.names import has_letters, in_words, letters, lists_of, number, numbers
 from rnar.cli.show.words import LINKED_LISTS, Ink, Item, Words, changed, differs
 from rnar.clrs import Feature, Sample, edge, find
+from rnar.clrs.naming import has_letters, in_words, letters, lists_of, number, numbers
 
 GAP = 4  # columns between two tables
 MOST_ROWS, WIDEST_CELL = 8, 6  # of a table that is drawn

@@ -10,8 +10,9 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from rnar.cli.show.names import classes, labels, number
 from rnar.clrs import Feature, Sample
+from rnar.clrs.naming import classes, labels, number
+from rnar.clrs.pointers import in_order, linked_list
 
 LINKED_LISTS = ("topo_h", "topo", "s_prev", "stack_prev")  # pointers that are read best as one list
 MOST_PAIRS = 16  # edges, or changes of a table, that are told in one step
@@ -161,24 +162,3 @@ def changed(now: Value, before: Before) -> Value:
 
 def differs(now: Value, before: Before) -> bool:
     return bool(changed(now, before).any())
-
-
-def linked_list(pointers: Value) -> list[int] | None:
-    """The nodes along the pointers, from the one at which none points; None where they do not form one list."""
-    here = np.arange(len(pointers))
-    links = pointers != here
-    nodes = [int(i) for i in np.flatnonzero(links & ~np.isin(here, pointers[links]))]
-    if len(nodes) != 1:
-        return None if links.any() else []
-    while links[nodes[-1]]:
-        nodes.append(int(pointers[nodes[-1]]))
-    return nodes if len(nodes) == links.sum() + 1 else None
-
-
-def in_order(before_each: Value) -> list[int]:
-    """A list in its order. Each node points at the one before it, the first at itself; without a first it is empty."""
-    nodes = [i for i, before in enumerate(before_each) if before == i][:1]
-    after = {int(before): i for i, before in enumerate(before_each) if i not in nodes}
-    while nodes and nodes[-1] in after:
-        nodes.append(after[nodes[-1]])
-    return nodes

@@ -20,9 +20,9 @@ PHASES: dict[str, tuple[str, ...]] = {
 
 def classes(task: str, name: str, feature: Feature) -> tuple[str, ...]:
     """The names of the classes of a categorical, or of the two values of a mask of the whole graph."""
-    if not feature.classes:
-        return ("no", "yes")
     known = PHASES.get(task, ()) if name == "phase" else CLASSES.get(name, ())
+    if not feature.classes:
+        return known if len(known) == 2 else ("no", "yes")
     return known if len(known) == feature.classes else tuple(str(code) for code in range(feature.classes))
 
 

@@ -1,0 +1,147 @@
+"""A network's answer to one problem, beside the algorithm's."""
+
+import math
+from functools import cached_property
+from typing import Any
+
+from rnar.asking.words import say
+from rnar.clrs import Sample, find
+from rnar.clrs.naming import classes, labels
+from rnar.evaluation.beliefs import Belief, Wrong
+from rnar.player import Playback, playback
+from rnar.player.page import Line
+
+
+class Answer:
+    """What a network answered. In a notebook it shows itself: all steps, as a page.
+
+    Attributes:
+        sample: The problem as it was given, solved by the algorithm.
+        belief: What the network believed at each step, in the numbers that it was given.
+        notes: What a reader should know besides.
+    """
+
+    def __init__(self, sample: Sample, belief: Belief, by: str = "", origin: str = "", notes: tuple[str, ...] = ()):
+        self.sample, self.belief, self.by, self.origin, self.notes = sample, belief, by, origin, notes
+
+    @property
+    def task(self) -> str:
+        return self.sample.task
+
+    @cached_property
+    def network(self) -> str:
+        """Its answer, in words of the problem."""
+        return say(self.sample, self.belief.answers)
+
+    @cached_property
+    def algorithm(self) -> str:
+        """The algorithm's answer, in the same words."""
+        return say(self.sample, self.sample.outputs)
+
+    @property
+    def agrees(self) -> bool:
+        """Is it the same in every entry?"""
+        return self.belief.agrees
+
+    @property
+    def sure(self) -> float:
+        """How probable the network held its answer, from 0 to 1: the mean over its entries."""
+        return self.belief.sure
+
+    @property
+    def first_wrong(self) -> Wrong | None:
+        """The first hint that was wrong, and at which step; None if none was."""
+        return self.belief.first_wrong
+
+    @property
+    def agreement(self) -> str:
+        """In words."""
+        wrong = sum(int(x.sum()) for x in self.belief.wrong_outputs.values())
+        entries = sum(x.size for x in self.sample.outputs.values())
+        return "yes" if self.agrees else "no" if entries == 1 else f"no, {wrong} of {entries} entries differ"
+
+    @property
+    def sureness(self) -> str:
+        """In words."""
+        sure, least, entries = self.sure, self.belief.least_sure, sum(x.size for x in self.sample.outputs.values())
+        if math.isnan(sure):
+            return "it does not say"
+        return f"{sure:.0%}" if entries == 1 else f"{sure:.0%} on average, {least:.0%} where it was least sure"
+
+    @property
+    def hints(self) -> str:
+        """How it went on the way, in words."""
+        steps, wrong = self.sample.steps - 1, self.first_wrong
+        if not self.belief.hints:
+            return "this network predicts none"
+        if steps < 1:
+            return "there was no step to predict"
+        if wrong is None:
+            return f"all right in {steps} steps" if steps > 1 else "right in its only step"
+        right, entries = f"{self.belief.hints_right:.0%} of all are right", self._entries(wrong)
+        return f"first wrong at step {wrong.step} of {steps}: {wrong.hint}{entries}; {right}"
+
+    def _entries(self, wrong: Wrong) -> str:
+        """What is wrong about it: its one entry, or how many of many."""
+        feature, sample = find(self.task).spec.hints[wrong.hint], self.sample
+        total = feature.width(sample.nodes)
+        if total > 1:
+            return f" ({wrong.entries} of {total} entries)"
+        names = labels(sample) if feature.kind == "mask_one" else classes(self.task, wrong.hint, feature)
+        said, truth = self.belief.hints[wrong.hint].decided[wrong.step - 1], sample.hints[wrong.hint][wrong.step]
+        return f" is {names[int(said)]} and should be {names[int(truth)]}"
+
+    def plain(self) -> dict[str, Any]:
+        """All of it as plain data, as a line of JSON has it."""
+        wrong = self.first_wrong
+        return {
+            "task": self.task,
+            "nodes": self.sample.nodes,
+            "steps": self.sample.steps,
+            "network": self.network,
+            "algorithm": self.algorithm,
+            "agrees": self.agrees,
+            "score": self.belief.score,
+            "sure": None if math.isnan(self.sure) else round(self.sure, 4),
+            "first_wrong": None
+            if wrong is None
+            else {"step": wrong.step, "hint": wrong.hint, "entries": wrong.entries},
+            "hints_right": round(self.belief.hints_right, 4),
+            "outputs": {name: x.tolist() for name, x in self.belief.answers.items()},
+            "true_outputs": {name: x.tolist() for name, x in self.sample.outputs.items()},
+            "notes": list(self.notes),
+        }
+
+    def lines(self) -> list[Line]:
+        """What is said of it, line by line."""
+        wrong = self.first_wrong
+        return [
+            Line("network", self.network, "right" if self.agrees else "wrong"),
+            Line("algorithm", self.algorithm),
+            Line("agree", self.agreement),
+            Line("sure", self.sureness),
+            Line("hints", self.hints, step=wrong.step if wrong else None),
+            *(Line("note", note) for note in self.notes),
+        ]
+
+    def view(self) -> Playback:
+        """All steps as a page, which can be saved."""
+        return playback(
+            self.belief.sample, self.belief, about_run(self.sample, self.origin, self.by), self.lines(), self.sample
+        )
+
+    def _repr_html_(self) -> str:
+        return self.view()._repr_html_()
+
+    def __str__(self) -> str:
+        width = max(len(line.term) for line in self.lines())
+        return "\n".join(f"{line.term:{width}}  {line.text}" for line in self.lines())
+
+    def __repr__(self) -> str:
+        return f"<{self.task}: {self.network}; {'right' if self.agrees else f'truly {self.algorithm}'}>"
+
+
+def about_run(sample: Sample, origin: str, by: str = "") -> str:
+    """What a page is of, in one line."""
+    chapter = find(sample.task).chapter
+    return "; ".join(filter(None, [f"{chapter}: {sample.nodes} nodes, {sample.steps} steps", origin, by]))

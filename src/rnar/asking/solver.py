@@ -1,0 +1,198 @@
+"""A trained network that can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from html import escape
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rnar.asking import shipped
+from rnar.asking.answer import Answer
+from rnar.asking.fitting import Fitted, fitted
+from rnar.clrs import Sample, find
+from rnar.clrs.batch import stacked
+from rnar.engine.memory import all_memory
+from rnar.engine.workers import Workers
+from rnar.evaluation.beliefs import believed
+from rnar.evaluation.memory import step_bytes
+from rnar.evaluation.sets import OFFICIAL
+from rnar.nn.reasoner import Reasoner
+from rnar.player import Playback
+from rnar.training.result import Tested
+from rnar.training.run import Run, Which
+
+FAR = 2  # times the largest size of training: beyond that, a note says so
+AT_ONCE = 32  # problems of a batch
+OWN = "your own input"
+
+Progress = Callable[[float], None]
+
+
+class Solver:
+    """A network that has learned tasks, and answers problems of a user's own.
+
+        solver = rnar.load("quickselect")
+        solver.solve([5.0, 2.0, 9.0])        # an Answer: in words, and step by step
+        solver.view([5.0, 2.0, 9.0]).save("page.html")
+
+    Args:
+        folder: Of a run, or of a network that ships.
+        which: The network of the run that was selected, the last one, or the average of the weights.
+    """
+
+    def __init__(self, folder: str | Path, which: Which = "best"):
+        self.run = Run(folder)
+        self.card = shipped.read_card(self.run.path)
+        self.which = self.card.which if self.card else which
+        self.reasoner: Reasoner = self.run.network(which=which)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        return self.run.settings.tasks
+
+    @property
+    def model(self) -> str:
+        return self.run.settings.name
+
+    @property
+    def steps(self) -> int | None:
+        """After how many steps of training it was there, if that is known."""
+        if self.card:
+            return self.card.step
+        if self.which == "best" and self.run.result:
+            return self.run.result.best_step
+        reported = self.run.metrics
+        return (reported[-1]["best_step"] if self.which == "best" else reported[-1]["step"]) if reported else None
+
+    @property
+    def tests(self) -> dict[str, Tested]:
+        """By task: its score on the official test set; empty while nobody has tested it."""
+        if self.card:
+            return self.card.tests
+        result = self.run.result
+        return (
+            ({"best": result.tests, "last": result.last, "average": result.average}[self.which] or {}) if result else {}
+        )
+
+    @cached_property
+    def largest(self) -> dict[str, int]:
+        """By task: how many nodes the largest problems had that it was trained on."""
+        sizes = self.run.settings.sizes
+        problems = {task: find(task).problem for task in self.tasks}
+        return {
+            task: max(map(problem.length, sizes)) if sizes else max(problem.training_sizes)
+            for task, problem in problems.items()
+        }
+
+    def task(self, name: str | None = None) -> str:
+        """One of its tasks; the only one, where none is named."""
+        first, *others = self.tasks
+        if name is None and others:
+            raise ValueError(f"which task? this network has learned {', '.join(self.tasks)}; give one as task=...")
+        if name not in (None, *self.tasks):
+            raise ValueError(f"this network has not learned {name}; it has learned {', '.join(self.tasks)}")
+        return name or first
+
+    def solve(self, *arguments: Any, task: str | None = None, progress: Progress | None = None, **named: Any) -> Answer:
+        """The answer to one problem, given as `rnar.trace` takes it."""
+        problem = Problem.own(self.task(task), *arguments, **named)
+        return next(self.answers([problem], progress))
+
+    def view(
+        self, *arguments: Any, task: str | None = None, progress: Progress | None = None, **named: Any
+    ) -> Playback:
+        """The same as a page that plays it step by step."""
+        return self.solve(*arguments, task=task, progress=progress, **named).view()
+
+    def answer(self, sample: Sample, origin: str = "", progress: Progress | None = None) -> Answer:
+        """The answer to a problem that the algorithm has solved already, in the numbers that it has."""
+        self.task(sample.task)
+        return next(self.answers([Problem(sample, Fitted(sample, ""), origin)], progress))
+
+    def answers(
+        self, problems: Iterable[Problem], progress: Progress | None = None, threads: int | None = None
+    ) -> Iterator[Answer]:
+        """The answers to many problems, in their order; those of one size that come together are solved together.
+
+        `progress` is told which share of the problems at hand has been done since it was last told.
+        """
+        waiting, workers = iter(problems), None
+        while some := list(islice(waiting, AT_ONCE)):
+            workers = workers or Workers(self.reasoner, threads if len(some) > 1 else 1)
+            yield from self._of(some, workers, progress or (lambda share: None))
+
+    def _of(self, problems: Sequence[Problem], workers: Workers, progress: Progress) -> list[Answer]:
+        groups: dict[tuple[str, int], list[int]] = {}
+        for k, problem in enumerate(problems):
+            self._check_memory(problem.sample)
+            groups.setdefault((problem.sample.task, problem.sample.nodes), []).append(k)
+        found: dict[int, Answer] = {}
+        for places in groups.values():
+            share = len(places) / len(problems)
+            told = lambda part, share=share: progress(part * share)  # noqa: E731
+            batch = stacked([problems[k].seen.sample for k in places])
+            for k, belief in zip(places, believed(workers, batch, self.run.model.batch, progress=told), strict=True):
+                problem = problems[k]
+                found[k] = Answer(problem.sample, belief, str(self), problem.origin, self._notes(problem))
+        return [found[k] for k in range(len(problems))]
+
+    def _check_memory(self, sample: Sample) -> None:
+        """Raise where not even one step would fit."""
+        needed, there = step_bytes(self.reasoner, sample.task, sample.nodes), all_memory()
+        if there is not None and needed > there:
+            raise ValueError(
+                f"{sample.task}: {sample.nodes} nodes are too many for this network: a step needs about "
+                f"{needed / 1e9:.0f} GB, and this machine has {there / 1e9:.0f}"
+            )
+
+    def _notes(self, problem: Problem) -> tuple[str, ...]:
+        task, nodes, notes = problem.sample.task, problem.sample.nodes, []
+        largest, test = self.largest[task], self.tests.get(task)
+        if nodes > FAR * largest and not find(task).problem.only_size:
+            said = f"{nodes} nodes are far more than the {largest} that it was trained on at most"
+            tested = find(task).problem.length(OFFICIAL)
+            known = f"; at n={OFFICIAL} its score is {test.score:.1%}" if test else ""
+            notes.append(said + known + (", and this is larger still" if test and nodes > tested else ""))
+        if problem.seen.how:
+            notes.append(f"its numbers were {problem.seen.how} for the network, to the range that it was trained on")
+        return tuple(notes)
+
+    def __str__(self) -> str:
+        return by_name(self.run, self.steps)
+
+    def __repr__(self) -> str:
+        scores = [f"{task} {test.score:.1%}" for task, test in self.tests.items()]
+        return f"<{', '.join(self.tasks)}: {self}{f'; at n={OFFICIAL}: ' if scores else ''}{', '.join(scores)}>"
+
+    def _repr_html_(self) -> str:
+        rows = {"tasks": ", ".join(self.tasks), "model": str(self), "folder": str(self.run.path)}
+        for task, test in self.tests.items():
+            low, high = test.interval
+            score = f"{test.score:.1%} (95% interval {low:.1%} to {high:.1%}), {test.samples} samples"
+            rows[f"{task}, n={OFFICIAL}"] = score
+        lines = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
+        return f"<table>{lines}</table>"
+
+
+def by_name(run: Run, steps: int | None = None) -> str:
+    """Which network of all it is, in a few words."""
+    after = f" after {steps:,} steps" if steps is not None else ""
+    return f"{run.settings.name}, seed {run.settings.seed}{after}"
+
+
+class Problem:
+    """A problem to be solved: as it was given, and as the network sees it."""
+
+    def __init__(self, sample: Sample, seen: Fitted, origin: str = OWN):
+        self.sample, self.seen, self.origin = sample, seen, origin
+
+    @staticmethod
+    def own(task: str, *arguments: Any, **named: Any) -> Problem:
+        """A user's own."""
+        algorithm = find(task)
+        own = algorithm.own(*arguments, **named)
+        sample = algorithm.solve(own).sample(0)
+        return Problem(sample, fitted(task, own, sample))

@@ -1,0 +1,25 @@
+"""An answer in words of its problem: "the median is 5.0", "no path to node 7"."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rnar.asking.words import arrays, graphs, points, strings, tables
+from rnar.asking.words.of_any import of_any
+from rnar.clrs import Sample
+
+Outputs = dict[str, np.ndarray]
+
+SAYINGS: dict[str, Callable[[Sample, Outputs], str]] = {
+    **arrays.SAYINGS,
+    **graphs.SAYINGS,
+    **points.SAYINGS,
+    **strings.SAYINGS,
+    **tables.SAYINGS,
+}
+"""by task; each takes a problem and outputs in stored form, which may make no sense: a network's"""
+
+
+def say(sample: Sample, outputs: Outputs) -> str:
+    """An answer to a problem, the algorithm's or a network's, in a sentence."""
+    return SAYINGS.get(sample.task, of_any)(sample, outputs)

@@ -1,0 +1,45 @@
+"""Of any algorithm, a user's own too: each output by what kind of feature it is."""
+
+import numpy as np
+
+from rnar.asking.words.saying import chosen, exact, several
+from rnar.clrs import Feature, Sample, find
+from rnar.clrs.naming import classes, in_words, labels
+from rnar.clrs.pointers import in_order
+
+
+def of_any(sample: Sample, outputs: dict[str, np.ndarray]) -> str:
+    features = find(sample.task).spec.outputs
+    return "; ".join(f"{name}: {_one(sample, name, features[name], value)}" for name, value in outputs.items())
+
+
+def _one(sample: Sample, name: str, feature: Feature, value: np.ndarray) -> str:
+    if feature.place == "graph":
+        return exact(float(value)) if feature.kind == "scalar" else classes(sample.task, name, feature)[int(value)]
+    if feature.place == "edge":
+        return _of_pairs(sample, name, feature, value)
+    node = labels(sample)
+    if feature.kind == "mask_one":
+        return in_words(sample, int(value))
+    if feature.kind == "mask":
+        return f"{{{several(node[i] for i in chosen(value))}}}"
+    if feature.kind == "permutation":
+        return several(node[i] for i in in_order(value))
+    if feature.kind == "pointer":
+        return several(f"{node[i]}→{node[int(j)]}" for i, j in enumerate(value) if i != j) or "all at themselves"
+    said = exact if feature.kind == "scalar" else lambda x: _class(sample, name, feature, x)
+    return several(f"{node[i]}: {said(x)}" for i, x in enumerate(value))
+
+
+def _of_pairs(sample: Sample, name: str, feature: Feature, value: np.ndarray) -> str:
+    node = labels(sample)
+    if feature.kind == "mask":
+        return several(f"{node[i]}→{node[j]}" for i, j in np.argwhere(value == 1)) or "none"
+    told = {"scalar": exact, "pointer": lambda x: node[int(x)]}.get(
+        feature.kind, lambda x: _class(sample, name, feature, x)
+    )
+    return several(f"[{node[i]},{node[j]}] {told(value[i, j])}" for i, j in np.argwhere(value > 0)) or "all 0"
+
+
+def _class(sample: Sample, name: str, feature: Feature, code: int) -> str:
+    return classes(sample.task, name, feature)[int(code)] if code >= 0 else "–"

@@ -1,0 +1,20 @@
+"""Of points in the plane."""
+
+import numpy as np
+
+from rnar.asking.words.saying import chosen, named
+from rnar.clrs import Sample
+
+Outputs = dict[str, np.ndarray]
+
+
+def _crossing(sample: Sample, outputs: Outputs) -> str:
+    return "the segments cross" if int(outputs["intersect"]) == 1 else "the segments do not cross"
+
+
+def _hull(sample: Sample, outputs: Outputs) -> str:
+    found = chosen(outputs["in_hull"])
+    return f"the hull has {named('point', found)}" if found else "no point is on the hull"
+
+
+SAYINGS = {"segments_intersect": _crossing, "graham_scan": _hull, "jarvis_march": _hull}

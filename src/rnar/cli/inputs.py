@@ -1,0 +1,119 @@
+"""Problems of a user's own, as words of a command: JSON, numbers, letters, files, standard input."""
+
+import inspect
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rnar.asking.solver import Problem
+from rnar.clrs import find
+
+STDIN = "-"
+EXAMPLES = {
+    "string": "ATCGATC GAT",
+    "s": "'[[0, 1], [1, 0]]' 0",
+    "A": "'[[0, 1], [1, 0]]'",
+    "target": "'[1, 3, 5]' 3",
+    "key": "5 2 9",
+    "x": "'[0, 2, 1, 3]' '[0, 1, 3, 2]'",
+}
+"""of how a problem is given, by one of its inputs"""
+
+
+def example(task: str) -> str:
+    """How a problem of this task may be given."""
+    known = find(task).problem.inputs
+    takes = " ".join(name.upper() for name in inspect.signature(find(task).problem.own).parameters)
+    return next((f"{takes}, as in {words}" for name, words in EXAMPLES.items() if name in known), takes)
+
+
+def problem(task: str, words: tuple[str, ...]) -> Problem:
+    """The problem that words give: one for each of its arguments, or one for all of them.
+
+    A word is JSON; or numbers with commas or spaces between them, in several lines for a matrix; or letters; or the
+    name of a file with any of these (`@name` always is one); or `-`, what comes from standard input. Several numbers
+    where one list is wanted are that list.
+    """
+    if words.count(STDIN) > 1:
+        raise ValueError(f"standard input can be read once, but {STDIN} was given {words.count(STDIN)} times")
+    return of_values(task, [value_of(word) for word in words])
+
+
+def of_values(task: str, values: list[Any]) -> Problem:
+    """The problem whose arguments these are, or whose arguments are all in one of them."""
+    if len(values) == 1 and isinstance(values[0], dict):
+        return Problem.own(task, **values[0])
+    takes = inspect.signature(find(task).problem.own).parameters
+    if len(takes) == 1 and len(values) > 1 and all(isinstance(value, (int, float)) for value in values):
+        values = [values]
+    try:
+        return Problem.own(task, *values)
+    except ValueError:
+        if len(values) != 1 or not isinstance(values[0], list) or not values[0]:
+            raise
+        try:  # a list of all arguments, as `rnar data show --input` takes it
+            return Problem.own(task, *values[0])
+        except ValueError:
+            if len(values[0]) == len(takes) > 1:
+                raise
+        raise
+
+
+def value_of(word: str) -> Any:
+    """What one word gives."""
+    if word == STDIN:
+        return parsed(sys.stdin.read(), "standard input")
+    path = Path(word.removeprefix("@"))
+    if word.startswith("@") or (len(path.suffix) > 1 and not path.suffix[1:].isdigit() and path.is_file()):
+        return parsed(path.read_text(), str(path))
+    return parsed(word, "")
+
+
+def parsed(text: str, where: str) -> Any:
+    """JSON; or numbers, a list of lists if they stand in several lines; or letters."""
+    text = text.strip()
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    if not text:
+        raise ValueError(f"{where or 'the input'} is empty; give a problem as JSON, as numbers or as letters")
+    try:
+        rows = [[_number(part) for part in line.replace(",", " ").split()] for line in text.splitlines()]
+    except ValueError:
+        if text.isalpha():
+            return text
+        place = f" in {where}" if where else ""
+        raise ValueError(f"{text[:40]!r}{place} is neither JSON nor numbers nor letters nor a file") from None
+    return rows if len(rows) > 1 else rows[0]
+
+
+def _number(text: str) -> float | int:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def lines_of(source: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file, or of standard input, with their numbers from 1 on; empty ones are left out."""
+    if source == STDIN:
+        yield from _numbered(sys.stdin)
+    else:
+        with open(source, encoding="utf-8") as file:
+            yield from _numbered(file)
+
+
+def _numbered(lines: Any) -> Iterator[tuple[int, str]]:
+    return ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+
+
+def of_line(task: str, text: str) -> Problem:
+    """A problem on a line of its own: JSON, of its arguments by name, or in a list, or of its only one."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON: {error}") from None
+    return of_values(task, [found])

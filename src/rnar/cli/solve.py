@@ -1,0 +1,113 @@
+"""`rnar solve`: a network's answer to a problem of your own, beside the algorithm's."""
+
+import json as writer
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any
+
+import tyro
+from rich.text import Text
+
+from rnar.asking.answer import Answer, about_run
+from rnar.asking.ask import SHIPPED, random_problem, solver_for
+from rnar.asking.solver import AT_ONCE, Problem, Solver
+from rnar.cli.distribution import Distribution
+from rnar.cli.flags import flag
+from rnar.cli.inputs import STDIN, example, lines_of, of_line, problem
+from rnar.cli.output import bar, screen, tell
+from rnar.clrs import find
+from rnar.engine.workers import check_threads
+
+
+def solve(
+    task: Annotated[str, tyro.conf.arg(metavar="TASK")],
+    /,
+    input: Annotated[tuple[str, ...], tyro.conf.Positional, flag("INPUT...")] = (),
+    network: Annotated[str, flag("RUN", "the one that ships for the task")] = SHIPPED,
+    lines: Annotated[str | None, flag("FILE")] = None,
+    json: bool = False,
+    n: Annotated[int | None, flag("INT")] = None,
+    seed: Annotated[int | None, flag("INT")] = None,
+    threads: Annotated[int | None, flag("INT", "one for each core")] = None,
+    distribution: Annotated[Distribution, tyro.conf.OmitArgPrefixes] = Distribution(),  # noqa: B008 (it is frozen)
+) -> int | None:
+    """Let a network solve a problem of your own: its answer, the algorithm's, how sure it was, where it went wrong.
+
+    Args:
+        task: Which; `rnar networks` has those for which a network ships.
+        input: The problem, a word for each of its arguments: JSON, or numbers (5 2 9 or 5,2,9), or letters, or the name
+            of a file with these, or - for standard input. `rnar solve bfs graph.json 0`.
+        network: The folder of a run of yours, or the name of a network that ships.
+        lines: Many problems instead: a file with one in each line as JSON, or -. Answers are lines of JSON, too.
+        json: The answer as a line of JSON.
+        n: A random problem of this size instead.
+        seed: The seed of a random problem.
+        threads: How many threads compute, where there are many problems.
+        distribution: What a random problem is drawn from.
+    """
+    check_threads(threads)
+    given = distribution.given(n=n, seed=seed)
+    solver = solver_for(task, network)
+    if lines is not None:
+        if input or given:
+            raise ValueError("--lines has all problems; give no other beside it")
+        return solve_lines(solver, task, lines, threads)
+    if input and given:
+        raise ValueError(
+            f"--{next(iter(given)).replace('_', '-')} is about random problems and means nothing with INPUT"
+        )
+    if not input and not given:
+        raise ValueError(f"what shall be solved? {task} takes {example(task)}; or --n 16 for a random problem")
+    console = screen()
+    with bar(console) as progress:
+        work = progress.add_task(task, total=1.0)
+        advance = lambda share: progress.advance(work, share)  # noqa: E731
+        if input:
+            (answer,) = solver.answers([problem(task, input)], advance)
+        else:
+            answer = solver.answer(*random_problem(task, **given), advance)
+    if json:
+        print(writer.dumps(answer.plain(), ensure_ascii=False))
+        return
+    for line in page(answer):
+        console.print(line, soft_wrap=True)
+
+
+def page(answer: Answer) -> Iterator[Text]:
+    """An answer for people."""
+    yield Text.assemble((answer.task, "bold"), "  ", (about_run(answer.sample, answer.origin, answer.by), "dim"))
+    lines = answer.lines()
+    width = max(len(line.term) for line in lines)
+    for line in lines:
+        mark = {"right": ("✓ ", "bold green"), "wrong": ("✗ ", "bold red")}.get(line.tone, ("", ""))
+        style = {"right": "bold green", "wrong": "bold red"}.get(line.tone, "")
+        yield Text.assemble((f"{line.term:{width}}  ", "dim"), mark, (line.text, style))
+
+
+def solve_lines(solver: Solver, task: str, source: str, threads: int | None) -> int:
+    """A line of JSON for each problem; where one is no problem, its line says why, and the exit code is 1."""
+    find(task)
+    console, failed, done, source_lines = screen(stderr=True), 0, 0, lines_of(source)
+    with bar(console) as progress:
+        work = progress.add_task(task, total=None if source == STDIN else sum(1 for _ in lines_of(source)))
+        while some := list(islice(source_lines, AT_ONCE)):
+            found = {number: _read(task, text) for number, text in some}
+            good = {number: each for number, each in found.items() if isinstance(each, Problem)}
+            answers = dict(zip(good, solver.answers(good.values(), threads=threads), strict=True))
+            for number, each in found.items():
+                said: dict[str, Any] = answers[number].plain() if number in answers else {"error": str(each)}
+                print(writer.dumps({"line": number, **said}, ensure_ascii=False), flush=True)
+            failed, done = failed + len(found) - len(good), done + len(found)
+            progress.update(work, completed=done, description=f"{task}: {done} lines")
+    if not done:
+        raise ValueError(f"{source} has no line with a problem; {task} takes {example(task)}, as a list in JSON")
+    if failed:
+        tell(f"{failed} of {done} lines are no problems of {task}: see their errors")
+    return int(failed > 0)
+
+
+def _read(task: str, text: str) -> Problem | str:
+    try:
+        return of_line(task, text)
+    except ValueError as error:
+        return str(error)

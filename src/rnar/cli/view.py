@@ -1,0 +1,73 @@
+"""`rnar view`: a run step by step, as a page for a browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+
+from rnar.asking import shipped
+from rnar.asking.ask import SHIPPED, of_algorithm, random_problem, solver_for
+from rnar.asking.solver import OWN
+from rnar.cli.distribution import Distribution
+from rnar.cli.flags import flag
+from rnar.cli.inputs import problem
+from rnar.cli.output import bar, screen
+from rnar.clrs import find
+from rnar.common.files import free
+from rnar.player import Playback
+
+NONE = "none"
+
+
+def view(
+    task: Annotated[str, tyro.conf.arg(metavar="TASK")],
+    /,
+    input: Annotated[tuple[str, ...], tyro.conf.Positional, flag("INPUT...")] = (),
+    network: Annotated[str, flag("RUN", "the one that ships for the task, if there is one")] = SHIPPED,
+    n: Annotated[int | None, flag("INT")] = None,
+    seed: Annotated[int | None, flag("INT", "1")] = None,
+    out: Annotated[Path | None, flag("PAGE.html", "TASK.html")] = None,
+    force: bool = False,
+    distribution: Annotated[Distribution, tyro.conf.OmitArgPrefixes] = Distribution(),  # noqa: B008 (it is frozen)
+) -> None:
+    """Write a page that plays a run step by step: what the algorithm does, and beside it what a network believed.
+
+    The page is one file that needs nothing else; open it in a browser.
+
+    Args:
+        task: Which algorithm; `rnar data list` has them all.
+        input: A problem of your own, as `rnar solve` takes it. Without one, a random problem is drawn.
+        network: The folder of a run of yours, or the name of a network that ships; none shows the algorithm alone.
+        n: The size of a random problem.
+        seed: The seed of a random problem.
+        out: The file to write.
+        force: Replace the file if it is there.
+        distribution: What a random problem is drawn from.
+    """
+    find(task)
+    given = distribution.given(n=n, seed=seed)
+    if input and given:
+        raise ValueError(
+            f"--{next(iter(given)).replace('_', '-')} is about random problems and means nothing with INPUT"
+        )
+    target = free(out or Path(f"{task.replace(':', '.')}.html"), replace=force)
+    page = made(task, input, network, given)
+    page.save(target)
+    screen().print(f"{target}  {len(page.html) / 1e6:.2f} MB", soft_wrap=True)
+
+
+def made(task: str, input: tuple[str, ...], network: str, given: dict) -> Playback:
+    """The page of a problem."""
+    alone = network == NONE or (network == SHIPPED and shipped.for_task(task) is None)
+    if alone:
+        own = problem(task, input) if input else None
+        return of_algorithm(own.sample, OWN) if own else of_algorithm(*random_problem(task, **given))
+    solver = solver_for(task, network)
+    with bar(Console()) as progress:
+        work = progress.add_task(task, total=1.0)
+        advance = lambda share: progress.advance(work, share)  # noqa: E731
+        if not input:
+            return solver.answer(*random_problem(task, **given), advance).view()
+        (answer,) = solver.answers([problem(task, input)], advance)
+        return answer.view()

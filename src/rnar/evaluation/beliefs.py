@@ -1,0 +1,249 @@
+"""What a network believed while it solved problems: its decisions at each step, and how sure it was of them."""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnar.clrs import find
+from rnar.clrs.batch import Batch, Sample, as_batch
+from rnar.clrs.spec import Feature
+from rnar.engine.episode import Episode
+from rnar.engine.hands import Tell
+from rnar.engine.samples import load
+from rnar.engine.unroll import unroll
+from rnar.engine.workers import Workers
+from rnar.evaluation.evaluate import Piece, Progress, View, cut
+from rnar.evaluation.measures import measure_of
+from rnar.evaluation.memory import BUDGET, samples_at_once
+from rnar.nn.decoders import Logits
+from rnar.nn.kinds import Ring, kind_of
+from rnar.nn.reasoner import Reasoner
+
+SLACK = 0.1  # of the range that a number has in a run: so far off is wrong
+
+
+class Said(NamedTuple):
+    """What a network said of one feature: of an output once [...], of a hint at each step from 1 on [T-1, ...]."""
+
+    decided: np.ndarray
+    """in stored form"""
+    sure: np.ndarray | None
+    """the same shape: how probable it held what it decided; None of numbers"""
+    true: np.ndarray | None
+    """the same shape: how probable it held what is true"""
+    shares: np.ndarray | None
+    """of a mask the probability of yes [...], of a mask_one that of each node [..., n]; None of other kinds"""
+
+
+class Wrong(NamedTuple):
+    """A hint that is wrong at some step."""
+
+    step: int
+    hint: str
+    entries: int
+    """how many of its entries are"""
+
+
+class Belief:
+    """What a network believed of one sample. Of hints, those that the algorithm has and the network predicts."""
+
+    def __init__(self, sample: Sample, hints: dict[str, Said], outputs: dict[str, Said]):
+        self.sample, self.hints, self.outputs = sample, hints, outputs
+        self.spec = find(sample.task).spec
+
+    @property
+    def answers(self) -> dict[str, np.ndarray]:
+        """The outputs in stored form, as an algorithm would return them."""
+        return {name: said.decided for name, said in self.outputs.items()}
+
+    @cached_property
+    def wrong_hints(self) -> dict[str, np.ndarray]:
+        """Which entries are wrong, at each step from 1 on: bool [T-1, ...]"""
+        truth = self.sample.hints
+        return {
+            name: is_wrong(self.spec.hints[name], said.decided, truth[name][1:], slack(truth[name]))
+            for name, said in self.hints.items()
+        }
+
+    @cached_property
+    def wrong_outputs(self) -> dict[str, np.ndarray]:
+        truth = self.sample.outputs
+        return {
+            name: is_wrong(self.spec.outputs[name], said.decided, truth[name], slack(truth[name]))
+            for name, said in self.outputs.items()
+        }
+
+    @property
+    def agrees(self) -> bool:
+        """Is the answer the algorithm's in every entry?"""
+        return not any(wrong.any() for wrong in self.wrong_outputs.values())
+
+    @property
+    def score(self) -> float:
+        """The mean over outputs of the benchmark's measure, of this sample alone."""
+        found = []
+        for name, said in self.outputs.items():
+            measure = measure_of(self.spec.outputs[name])
+            pair = (torch.from_numpy(np.array(x)[None]) for x in (said.decided, self.sample.outputs[name]))
+            found.append(float(measure.score(measure.counts(*pair).numpy()[0])))
+        return float(np.mean(found))
+
+    @property
+    def first_wrong(self) -> Wrong | None:
+        """The first hint with a wrong decision. Numbers do not count: they are more or less wrong at every step."""
+        first: Wrong | None = None
+        for name, wrong in self.wrong_hints.items():
+            steps = np.flatnonzero(wrong.any(axis=tuple(range(1, wrong.ndim))))
+            if self.spec.hints[name].kind != "scalar" and len(steps) and (first is None or steps[0] + 1 < first.step):
+                first = Wrong(int(steps[0]) + 1, name, int(wrong[steps[0]].sum()))
+        return first
+
+    @property
+    def hints_right(self) -> float:
+        """The mean over hints of the share of entries that are right; 1 where there is none to predict."""
+        shares = [
+            1 - wrong.sum() / judged.sum()
+            for name, wrong in self.wrong_hints.items()
+            if (judged := is_judged(self.spec.hints[name], self.sample.hints[name][1:])).any()
+        ]
+        return float(np.mean(shares)) if shares else 1.0
+
+    @property
+    def sure(self) -> float:
+        """How probable it held its answer: the mean over all entries that are decided."""
+        return float(np.mean(self._of_entries())) if self._of_entries().size else float("nan")
+
+    @property
+    def least_sure(self) -> float:
+        return float(np.min(self._of_entries())) if self._of_entries().size else float("nan")
+
+    def _of_entries(self) -> np.ndarray:
+        """Of each decided entry of the outputs how sure it was; what is not judged does not count."""
+        kept = [
+            said.sure[np.asarray(self.sample.outputs[name]) >= 0]
+            for name, said in self.outputs.items()
+            if said.sure is not None
+        ]
+        return np.concatenate([np.ravel(each) for each in kept]) if kept else np.empty(0)
+
+
+def is_wrong(feature: Feature, decided: np.ndarray, truth: np.ndarray, slack: float) -> np.ndarray:
+    """bool [...]: which entries are wrong. Numbers may be off by the slack; what is stored as -1 is not judged."""
+    if feature.kind == "scalar":
+        return np.asarray(~(np.abs(decided - truth) <= slack))  # NaN is wrong
+    return np.asarray((decided != truth) & is_judged(feature, truth))
+
+
+def is_judged(feature: Feature, truth: np.ndarray) -> np.ndarray:
+    """bool [...]"""
+    return np.asarray((truth >= 0) | (feature.kind == "scalar"))
+
+
+def slack(truth: np.ndarray) -> float:
+    """How far a number may be off, given its values in a whole run."""
+    return SLACK * (float(np.ptp(truth)) or max(1.0, abs(float(np.max(truth, initial=0.0)))))
+
+
+def believed(
+    network: Reasoner | Workers,
+    batch: Batch | Sample,
+    view: View,
+    seed: int = 0,
+    hints: bool = True,
+    progress: Progress | None = None,
+    budget: int = BUDGET,
+) -> list[Belief]:
+    """Let a network solve a batch, and keep what it decided on the way.
+
+    Args:
+        network: A network, or the workers that run it.
+        batch: Samples of one of its tasks, or one sample, as the benchmark has them.
+        view: Makes of samples what the model sees (`model.batch`).
+        seed: For aggregators that draw.
+        hints: Keep what it believed of the hints, too, at each step.
+        progress: Told which share of the work has been done since it was last told, often, and from any thread.
+        budget: How many bytes the tensors of all cores may take, about.
+    """
+    workers, batch = network if isinstance(network, Workers) else Workers(network, threads=1), as_batch(batch)
+    at_once = samples_at_once(workers.reasoner, batch, True, budget // workers.threads)
+    places = cut(batch.lengths, min(at_once, -(-batch.size // workers.threads)))
+    total, feeding = int(np.maximum(1, batch.lengths - 1).sum()), workers.reasoner.feeding
+    pieces = (Piece(view(batch.part(some)), feeding, seed, hints, total) for some in places)
+    training = workers.reasoner.training
+    try:
+        found = [said for piece in workers.map(_believe, pieces, progress) for said in piece]
+    finally:
+        workers.reasoner.train(training)
+    order = np.argsort(np.concatenate(places))
+    return [Belief(batch.sample(b), *found[k]) for b, k in enumerate(order)]
+
+
+@torch.no_grad()
+def _believe(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[str, Said], dict[str, Said]]]:
+    """The hints and outputs of each sample of a piece."""
+    reasoner.feeding = piece.feeding
+    reasoner.eval()
+    samples, spec = load(reasoner, piece.batch), reasoner.heads_of(piece.batch.task).spec
+    episode = Episode(reasoner, samples, piece.seed)
+    of_algorithm = find(piece.batch.task).spec.hints if piece.hints else {}
+    own = [name for name in of_algorithm if name in episode.heads.decoded_hints]
+    along: dict[str, list[list[Said]]] = {name: [[] for _ in samples.lengths] for name in own}
+
+    def each(t: int, predicted: dict[str, Tensor]) -> None:
+        judged = samples.judged[t]
+        for name, of_samples in along.items() if judged else ():
+            truth = samples.hints[name][t + 1, :judged]
+            said = _said(spec.hints[name], predicted[name][:judged], truth)
+            for b in range(judged):
+                of_samples[b].append(_one(said, b))
+        tell(episode.active[t] / piece.total)
+
+    logits = unroll(episode, keep_hints=False, each=each).outputs
+    outputs = {name: _said(f, logits[name], samples.outputs[name]) for name, f in spec.outputs.items()}
+    return [
+        (
+            {name: _stacked(spec.hints[name], of_samples[b], samples.nodes) for name, of_samples in along.items()},
+            {name: _one(said, b) for name, said in outputs.items()},
+        )
+        for b in samples.back.tolist()
+    ]
+
+
+def _said(feature: Feature, logits: Logits, truth: Tensor) -> Said:
+    """Of B samples at one step: [B, ...] each."""
+    kind = kind_of(feature)
+    decided, wide = kind.decide(logits), kind.relax(logits)
+    stored = decided.cpu().numpy().astype(feature.dtype)
+    if feature.kind == "scalar":
+        return Said(stored, None, None, None)
+    if feature.kind == "mask":
+        sure, true = (torch.where(yes == 1, wide, 1 - wide) for yes in (decided, truth))
+        return Said(stored, _plain(sure), _plain(true), _plain(wide))
+    sure, true = (wide.gather(-1, of.clamp(min=0).long()[..., None])[..., 0] for of in (decided, truth))
+    if isinstance(logits, Ring):  # the first node of an order is decided by itself
+        first, here = logits.first.softmax(dim=-1), torch.arange(wide.shape[-1], device=wide.device)
+        sure, true = (torch.where(of == here, first, x) for of, x in ((decided, sure), (truth, true)))
+    return Said(stored, _plain(sure), _plain(true), _plain(wide) if feature.kind == "mask_one" else None)
+
+
+def _plain(x: Tensor) -> np.ndarray:
+    return x.float().cpu().numpy()
+
+
+def _one(said: Said, b: int) -> Said:
+    parts: list[Any] = [None if x is None else x[b] for x in said]
+    return Said(*parts)
+
+
+def _stacked(feature: Feature, steps: list[Said], nodes: int) -> Said:
+    """[T-1, ...]; a run of one step predicts no hint."""
+    if steps:
+        parts: list[Any] = [None if x[0] is None else np.stack(x) for x in zip(*steps, strict=True)]
+        return Said(*parts)
+    nothing = np.empty((0, *feature.shape(nodes)), np.float32)
+    sure = None if feature.kind == "scalar" else nothing
+    shares = {"mask": nothing, "mask_one": np.empty((0, nodes), np.float32)}.get(feature.kind)
+    return Said(nothing.astype(feature.dtype), sure, sure, shares)

@@ -1,0 +1,118 @@
+// Graphs and points: nodes in the plane, edges between them, pointers as arrows, sets as fills and rings.
+
+const R = N <= 10 ? 16 : N <= 20 ? 13 : N <= 40 ? 10.5 : 9.5;
+const LEAST = N > 32 ? 560 : 300;  // pixels; what is wider than its panel can be scrolled
+let W = 0, H = 0, place = [], still = "", weights = "";
+
+// Units are pixels, so that letters are as large on a phone as elsewhere.
+function measure(room) {
+  const wide = Math.max(LEAST, Math.min(620, room));
+  if (wide == W) return;
+  W = wide;
+  H = Math.round(W * (S.edges.length ? 0.8 : 0.95));
+  const [left, top] = [R + (S.round ? Math.min(74, W / 8) : 20), R + (S.round ? 16 : 22)];  // room for names
+  place = S.at.map(([x, y]) => [left + x * (W - 2 * left), top + y * (H - 2 * top)]);
+  const tip = S.directed && N <= 20 ? ' marker-end="url(#tip--line)"' : "";
+  still = S.edges.map(([i, j]) => `<path class="edge" d="${line(i, j)}"${tip}/>`).join("") + S.loops.map(i => loop(i, "edge")).join("");
+  weights = S.edges.filter(edge => edge[2]).map(([i, j, text]) => {
+    const [x, y] = [0, 1].map(a => 0.56 * place[Math.min(i, j)][a] + 0.44 * place[Math.max(i, j)][a]);
+    return `<text class="weight" x="${x.toFixed(1)}" y="${y.toFixed(1)}" dy=".3em">${escaped(text)}</text>`;
+  }).join("");
+}
+
+// From one node's rim to another's; `bend` moves the middle aside.
+function line(i, j, bend = 0) {
+  const [x1, y1] = place[i], [x2, y2] = place[j], d = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const [ux, uy] = [(x2 - x1) / d, (y2 - y1) / d], gap = Math.min(R + 1.5, d / 3);
+  const at = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  const [ax, ay, bx, by] = [x1 + gap * ux, y1 + gap * uy, x2 - (gap + 2) * ux, y2 - (gap + 2) * uy];
+  const middle = at((x1 + x2) / 2 - bend * uy, (y1 + y2) / 2 + bend * ux);
+  return bend ? `M${at(ax, ay)}Q${middle} ${at(bx, by)}` : `M${at(ax, ay)}L${at(bx, by)}`;
+}
+
+function loop(i, kind, more = "") {
+  const [x, y] = place[i], r = R * 0.7;
+  return `<circle class="${kind}" cx="${x.toFixed(1)}" cy="${(y - R - r * 0.6).toFixed(1)}" r="${r.toFixed(1)}"${more}/>`;
+}
+
+const TIPS = [...HUES, "--line", "--wrong", "--quiet"].map(hue =>
+  `<marker id="tip${hue}" viewBox="0 0 8 8" refX="6.5" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" ` +
+  `orient="auto"><path d="M0 0L8 4L0 8z" style="fill:var(${hue})"/></marker>`).join("");
+
+function drawPlane(who, frame, room) {
+  measure(room);
+  const shown = ofFrame(frame).filter(f => f.shown && (who == "algorithm" || f.said));
+  const joined = shown.filter(f => f.way == "edge").map(f => edgesOf(f, who, frame)).join("");
+  const pointers = shown.filter(f => f.way == "arrow").map((f, k) => arrowsOf(f, who, frame, k)).join("");
+  const nodes = place.map((_, i) => nodeOf(i, who, frame, shown)).join("");
+  const names = place.map((_, i) => namesOf(i, who, frame, shown)).join("");  // above all nodes
+  const crowded = S.edges.length > 300 ? " crowded" : "";
+  return `<div class="plane${crowded}"><svg width="${W}" height="${H}" role="img" aria-label="${who}"${N > 32 ? ' class="big"' : ""}>` +
+    `<defs>${TIPS}</defs>${still}${joined}${weights}${pointers}${nodes}${names}</svg></div>`;
+}
+
+const MANY = 150;  // edges that are drawn thick
+
+function edgesOf(f, who, frame) {
+  const found = [], wrong = (i, j) => who == "network" && isWrong(f, frame, i * N + j);
+  const said = (i, j) => value(f, who, frame, i * N + j) == 1;
+  for (let i = 0; i < N; i++)
+    for (let j = 0; j < N; j++) {
+      const k = i * N + j;
+      if (!wrong(i, j) && !(said(i, j) && trueValue(f, frame, k) == 1)) continue;  // what is not judged is not drawn
+      if (j < i && said(j, i) == said(i, j) && wrong(j, i) == wrong(i, j)) continue;  // drawn already, the other way round
+      const state = !wrong(i, j) ? "right" : said(i, j) ? "wrong" : "ghost";
+      const p = who == "network" ? probability(f, frame, k, 1) : undefined, about = attributes(f, i, j, {state, p});
+      found.push(i == j ? loop(i, `chosen ${state}`, about) : `<path class="chosen ${state}" d="${line(i, j)}"${about}/>`);
+    }
+  return `<g class="${found.length > MANY ? "thin" : ""}">${found.join("")}</g>`;
+}
+
+const attributes = (f, from, to, mark) => ` data-f="${escaped(f.name)}" data-from="${from}" data-to="${to}" ` +
+  `style="--hue:var(${f.hue});opacity:${strength(mark).toFixed(2)}"`;
+
+function arrowsOf(f, who, frame, k) {
+  return place.flatMap((_, i) => arrows(f, who, frame, i).map(mark => {
+    const about = attributes(f, i, mark.to, mark), tip = {wrong: "--wrong", ghost: "--quiet"}[mark.state] || f.hue;
+    if (mark.to == i) return mark.state == "ghost" ? "" : loop(i, `arrow ${mark.state}`, about);
+    return `<path class="arrow ${mark.state}" d="${line(i, mark.to, 14 + 10 * k)}" marker-end="url(#tip${tip})"${about}/>`;
+  })).join("");
+}
+
+const GREYS = ["white", "grey", "black"];  // as the book colours nodes: drawn as what they say
+
+function nodeOf(i, who, frame, shown) {
+  const [x, y] = place[i], sets = [];
+  let grey = "", wrong = false, level = 0;
+  for (const f of shown) {
+    if (f.way == "fill" || f.way == "class") wrong ||= who == "network" && isWrong(f, frame, i);
+    if (isGrey(f)) grey = ` ${GREYS[value(f, who, frame, i)] || ""}`;
+    if (f.way == "fill") { for (const mark of marksOfNode(f, who, frame, i)) sets.push(ring(mark, level)); level++; }
+  }
+  const cross = wrong ? `<text class="cross" x="${R * 0.75}" y="${-R * 0.65}">✗</text>` : "";
+  return `<g class="node${grey}${wrong ? " wrong" : ""}" data-i="${i}" transform="translate(${x.toFixed(1)} ${y.toFixed(1)})">` +
+    `<circle class="disc" r="${R}"/>${sets.join("")}<text class="face" dy=".35em">${escaped(S.faces[i])}</text>${cross}</g>`;
+}
+
+const isGrey = f => f.way == "class" && String(f.classes) == String(GREYS);
+
+// The first set fills a node, the others are rings around it: solid, then dashed, then dotted.
+function ring({f, state, p}, level) {
+  const about = `class="set s${Math.min(level, 3)} ${state}" data-f="${escaped(f.name)}" style="--hue:var(${f.hue});--p:${(p ?? 1).toFixed(2)}"`;
+  return `<circle r="${level == 0 ? R - 1 : R + 3 * level}" ${about}/>`;
+}
+
+// Flags and numbers: outside of a circle of nodes, else above a node, or below it near the top of the picture.
+function namesOf(i, who, frame, shown) {
+  const marks = shown.filter(f => ["flag", "class", "number"].includes(f.way) && !isGrey(f)).flatMap(f => marksOfNode(f, who, frame, i));
+  const given = S.flags.filter(([, at]) => at == i).map(([name]) => `<tspan class="given">${escaped(name)} </tspan>`);
+  const spans = [...given, ...marks.map(mark => `<tspan class="mark ${mark.state}" data-f="${escaped(mark.f.name)}" ` +
+    `style="--hue:var(${mark.f.hue});opacity:${strength(mark).toFixed(2)}">${mark.state == "wrong" ? "✗" : ""}${escaped(mark.text)} </tspan>`)];
+  const [x, y] = place[i], [aside, down] = S.round ? [x - W / 2, y - H / 2].map(d => d / Math.hypot(x - W / 2, y - H / 2)) : [0, y > 60 ? -1 : 1];
+  const lines = [], many = Math.abs(aside) > 0.5 ? 1 : 2;
+  while (spans.length) lines.push(spans.splice(0, many).join(""));
+  const anchor = aside > 0.5 ? "start" : aside < -0.5 ? "end" : "middle";
+  const at = k => y + down * (R + 9) + (Math.abs(aside) > 0.5 ? k - (lines.length - 1) / 2 : Math.sign(down) * k) * 12;
+  return `<g data-i="${i}">${lines.map((text, k) =>
+    `<text class="flags" style="text-anchor:${anchor}" x="${(x + aside * (R + 5)).toFixed(1)}" y="${at(k).toFixed(1)}" dy=".35em">${text}</text>`).join("")}</g>`;
+}

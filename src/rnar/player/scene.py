@@ -1,0 +1,152 @@
+"""How a problem is drawn: its nodes in rows or in the plane, and each feature in its own way."""
+
+from typing import Any
+
+import numpy as np
+
+from rnar.clrs import Feature, Sample, find
+from rnar.clrs.naming import distinct, has_letters, labels, letters, lists_of, number
+from rnar.clrs.pointers import in_order
+from rnar.player.layout import is_dense, places
+
+FEW = 12  # nodes, up to which numbers are written beside them
+MANY = 20  # nodes in rows, up to which their numbers are written so that all differ
+WEIGHTS = 40  # edges, up to which their weights are
+HIDDEN = ("pos", "pred", "adj", "string")  # inputs that tell a reader nothing new
+
+
+def scene(sample: Sample) -> dict[str, Any]:
+    """Where nodes stand and what is written on them, as plain data."""
+    found = in_plane(sample) or in_rows(sample)
+    rows, columns = _sides(sample)
+    return {**found, "labels": _names(sample), "rows": rows, "columns": columns, "flags": _given_flags(sample)}
+
+
+def _names(sample: Sample) -> list[str]:
+    """How a node is called where it is pointed at."""
+    return labels(sample) if "key" in sample.inputs else [str(i) for i in range(sample.nodes)]
+
+
+def _sides(sample: Sample) -> tuple[list[int], list[int]]:
+    """The nodes along the sides of a table: of two strings, one along each."""
+    nodes = [list(map(int, each)) for each in lists_of(sample).values()]
+    return nodes[0], nodes[-1]
+
+
+def _given_flags(sample: Sample) -> list[tuple[str, int]]:
+    inputs = find(sample.task).spec.inputs
+    return [(name, int(sample.inputs[name])) for name, feature in inputs.items() if feature.kind == "mask_one"]
+
+
+def in_rows(sample: Sample) -> dict[str, Any]:
+    """Lists: the face of each node, a bar as high as its number, and its other numbers below."""
+    numbers = _numbers_of_nodes(sample)
+    main = "key" if "key" in numbers else next(iter(numbers), None)
+    if has_letters(sample):
+        faces, bars, numbers = letters(sample), None, {}
+    elif main is None:
+        faces, bars = [str(i) for i in range(sample.nodes)], None
+    else:
+        faces, bars = [number(x) for x in numbers[main]], _bars(numbers[main])
+        if main == "key" and sample.nodes <= MANY:  # else two digits, for there is no room for more
+            faces = [text.partition("#")[0] for text in distinct(numbers["key"])]
+    told = {name: [number(x) for x in values] for name, values in numbers.items() if name != main or len(numbers) > 1}
+    if len(numbers) > 1:  # none of several is the node's own: they are all told by name
+        faces = [str(i) for i in range(sample.nodes)]
+    groups = [{"name": name, "nodes": list(map(int, nodes))} for name, nodes in lists_of(sample).items()]
+    return {"kind": "rows", "faces": faces, "bars": bars, "told": told, "groups": groups, "given": _given(sample)}
+
+
+def in_plane(sample: Sample) -> dict[str, Any] | None:
+    """Points, or nodes and edges; None where a problem has neither."""
+    numbers, A = _numbers_of_nodes(sample), _edges(sample)
+    if A is not None:
+        joined = (A != 0) | (A.T != 0)
+        at, directed = places(joined), bool((A != A.T).any())
+        is_round = is_dense(joined)
+        pairs = [(i, j) for i, j in np.argwhere(A != 0).tolist() if directed or i < j]
+        loops = [i for i in range(sample.nodes) if A[i, i] != 0]
+        weighted = bool(((A != 0) & (A != 1)).any()) and len(pairs) <= WEIGHTS
+        weights = [number(A[i, j]) if weighted else "" for i, j in pairs]
+    elif {"x", "y"} <= numbers.keys():
+        at, directed, loops, is_round = _in_square(numbers["x"], numbers["y"]), False, [], False
+        pairs = [(0, 1), (2, 3)] if find(sample.task).problem.only_size == 4 and sample.nodes == 4 else []
+        weights = [""] * len(pairs)
+    else:
+        return None
+    edges = [(i, j, weight) for (i, j), weight in zip(pairs, weights, strict=True) if i != j]
+    found = {"kind": "plane", "at": np.round(at, 4).tolist(), "edges": edges, "loops": loops}
+    shape = {"directed": directed, "round": is_round}
+    return {**found, **shape, "faces": [str(i) for i in range(sample.nodes)], "given": _given(sample)}
+
+
+def _in_square(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Points as they lie, upwards, in the unit square: both axes have one scale."""
+    extent = max(np.ptp(x), np.ptp(y)) or 1.0
+    middle = [(x.min() + x.max()) / 2, (y.min() + y.max()) / 2]
+    return 0.5 + np.stack([x - middle[0], middle[1] - y], axis=1) / extent
+
+
+def _edges(sample: Sample) -> np.ndarray | None:
+    """The matrix of a graph: the weights if an input has them, else who is joined."""
+    inputs = find(sample.task).spec.inputs
+    of_pairs = {name: f for name, f in inputs.items() if f.place == "edge"}
+    for kind in ("scalar", "mask"):
+        for name, feature in of_pairs.items():
+            if feature.kind == kind:
+                return sample.inputs[name].astype(float)
+    return None
+
+
+def _numbers_of_nodes(sample: Sample) -> dict[str, np.ndarray]:
+    inputs = find(sample.task).spec.inputs
+    return {
+        name: sample.inputs[name].astype(float)
+        for name, feature in inputs.items()
+        if (feature.place, feature.kind) == ("node", "scalar") and name not in HIDDEN
+    }
+
+
+def _given(sample: Sample) -> list[tuple[str, str]]:
+    """Numbers of the whole problem."""
+    inputs = find(sample.task).spec.inputs
+    return [
+        (name, number(float(sample.inputs[name])))
+        for name, f in inputs.items()
+        if (f.place, f.kind) == ("graph", "scalar")
+    ]
+
+
+def _bars(values: np.ndarray) -> list[float]:
+    """Heights from 0.06 to 1, so that the least has one too."""
+    low, high = min(0.0, values.min()), values.max()
+    return np.round(0.06 + 0.94 * (values - low) / ((high - low) or 1.0), 3).tolist()
+
+
+def way_to_draw(name: str, feature: Feature, values: np.ndarray, kind: str) -> str:
+    """How a feature is drawn in a scene: flag, fill, class, number, order, arrow, edge, grid or chip.
+
+    `values` are those of the algorithm at all steps [T, ...]; `kind` is that of the scene.
+    """
+    if feature.place == "graph":
+        return "chip"
+    if feature.place == "edge":
+        return "edge" if feature.kind == "mask" and kind == "plane" else "grid"
+    if feature.kind in ("pointer", "permutation"):
+        ordered = kind == "rows" and all(len(in_order(row)) == len(row) for row in values.reshape(-1, values.shape[-1]))
+        return "order" if ordered or (feature.kind == "permutation" and kind == "rows") else "arrow"
+    return {"mask_one": "flag", "mask": "fill", "categorical": "class", "scalar": "number"}[feature.kind]
+
+
+def is_shown_at_first(way: str, others: list[str], values: np.ndarray, nodes: int) -> bool:
+    """Of what would crowd the picture, only the first is shown until somebody asks for more.
+
+    `others` are the ways of the features of the same stage before this one.
+    """
+    if way == "number":
+        return nodes <= FEW and others.count("number") < 2
+    if way == "arrow":
+        return "arrow" not in others
+    if way == "edge":
+        return len(values) == 1 or bool((values != values[:1]).any())  # what never changes is no news
+    return True

@@ -1,0 +1,34 @@
+"""`rnar networks`: what ships."""
+
+from __future__ import annotations
+
+from helpers.command import refused
+from rnar.asking import shipped
+
+
+def test_all_that_ship_are_listed_with_their_scores(run):
+    code, out, err = run("networks")
+    assert (code, err) == (0, "") and max(map(len, out.splitlines())) <= 80
+    for name in shipped.names():
+        card = shipped.read_card(shipped.home() / name)
+        assert card is not None
+        line = next(line for line in out.splitlines() if line.startswith(f"{name} "))
+        for task, test in card.tests.items():
+            low, high = test.interval
+            shown = [f"{100 * test.score:.1f}", f"{100 * low:.1f} to {100 * high:.1f}", f"{test.samples:,}", card.model]
+            assert all(text in line for text in shown), task
+        assert f"{card.step:,}" in line and f"{shipped.megabytes(shipped.home() / name):.1f}" in line
+        assert f"{name}: " in out and f"{card.steps:,} steps, seed {card.seed}" in out.replace("\n", " ")
+
+
+def test_one_may_be_listed_or_copied_to_go_on(run, tmp_path):
+    code, out, _ = run("networks", "binary_search", "--copy", tmp_path / "run")
+    assert code == 0 and f"rnar train binary_search --model rnar --seed 0 --folder {tmp_path / 'run'}" in out
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["config.json", "state.safetensors"]
+    assert run("networks", "binary_search")[1].count("rnar ") >= 1
+    refused(run("networks", "binary_search", "--copy", tmp_path / "run"), "is not empty")
+
+
+def test_one_that_does_not_ship_is_refused(run):
+    refused(run("networks", "binary_serch"), "no network 'binary_serch'", "'binary_search'")
+    refused(run("networks", "--copy", "x"), "which network shall be copied?")

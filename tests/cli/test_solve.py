@@ -1,0 +1,162 @@
+"""`rnar solve`: problems in words of the command line, answers for people and for programs."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+import rnar.clrs
+from helpers.asking import untrained
+from helpers.command import refused
+from helpers.own_tasks import SORT, written
+from rnar.cli.inputs import example, parsed, problem
+from rnar.clrs import ALGORITHMS
+
+LINE = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
+WAYS = [
+    ("minimum", ("5", "-2", "9"), ([5, -2, 9],)),
+    ("minimum", ("5,-2,9",), ([5, -2, 9],)),
+    ("minimum", ("5 -2 9",), ([5, -2, 9],)),
+    ("minimum", ("[5, -2, 9]",), ([5, -2, 9],)),
+    ("minimum", ("[[5, -2, 9]]",), ([5, -2, 9],)),
+    ("minimum", ('{"values": [5, -2, 9]}',), ([5, -2, 9],)),
+    ("minimum", ("@list.txt",), ([5, -2, 9],)),
+    ("minimum", ("list.txt",), ([5, -2, 9],)),
+    ("binary_search", ("[1, 3, 5]", "3"), ([1, 3, 5], 3)),
+    ("binary_search", ("1,3,5", "3"), ([1, 3, 5], 3)),
+    ("binary_search", ("[[1, 3, 5], 3]",), ([1, 3, 5], 3)),
+    ("dijkstra", (json.dumps(LINE), "0"), (LINE, 0)),
+    ("dijkstra", (json.dumps([LINE, 0]),), (LINE, 0)),
+    ("dijkstra", (json.dumps({"A": LINE, "s": 0}),), (LINE, 0)),
+    ("dijkstra", ("graph.txt", "0"), (LINE, 0)),
+    ("dijkstra", ("graph.json", "0"), (LINE, 0)),
+    ("dfs", (json.dumps(LINE),), (LINE,)),
+    ("dfs", (json.dumps([LINE]),), (LINE,)),
+    ("kmp_matcher", ("ATCGATC", "gat"), ("ATCGATC", "GAT")),
+    ("kmp_matcher", ('["ATCGATC", "GAT"]',), ("ATCGATC", "GAT")),
+    ("graham_scan", ("[0, 4, 2, 2]", "0,0,3,1"), ([0, 4, 2, 2], [0, 0, 3, 1])),
+]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    untrained(folder / "minimum", "minimum")
+    untrained(folder / "dijkstra", "dijkstra")
+    return folder
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "list.txt").write_text("5 -2 9\n")
+    (tmp_path / "graph.txt").write_text("0 1 0\n1, 0, 2\n0 2 0\n")
+    (tmp_path / "graph.json").write_text(json.dumps(LINE))
+    return tmp_path
+
+
+@pytest.mark.parametrize(("task", "words", "arguments"), WAYS, ids=range(len(WAYS)))
+def test_a_problem_may_be_given_in_many_ways(files, task, words, arguments):
+    found, expected = problem(task, words).sample, rnar.clrs.trace(task, *arguments)
+    assert {name: x.tolist() for name, x in found.inputs.items()} == {
+        name: x.tolist() for name, x in expected.inputs.items()
+    }
+
+
+def test_one_argument_may_come_from_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("0 1 0\n1 0 2\n0 2 0\n"))
+    assert problem("dijkstra", ("-", "2")).sample.inputs["s"] == 2
+    with pytest.raises(ValueError, match="standard input can be read once"):
+        problem("kmp_matcher", ("-", "-"))
+
+
+@pytest.mark.parametrize("task", ALGORITHMS)
+def test_every_task_says_what_it_takes(task):
+    assert example(task).split()[0].strip(",").isupper()
+
+
+def test_the_answer_is_told_in_words(run, runs):
+    code, out, err = run("solve", "minimum", "0.5", "0.25", "0.75", "--network", runs / "minimum")
+    assert (code, err) == (0, "")
+    lines = {line.split("  ")[0]: line for line in out.splitlines()}
+    assert "algorithm  the minimum is 0.25, at place 1" in out and "your own input" in lines["minimum"]
+    agrees = lines["agree"].split()[1] == "yes"
+    assert ("✓ " in lines["network"]) == agrees and ("✗ " in lines["network"]) == (not agrees)
+    assert "sure" in lines and "hints" in lines and "note" not in lines
+
+
+def test_a_size_far_beyond_training_and_other_numbers_are_noted(run, runs):
+    out = run("solve", "minimum", *range(1, 41), "--network", runs / "minimum")[1]
+    assert "40 nodes are far more than the 16" in out and "moved and divided" in out
+
+
+def test_a_random_problem_may_be_solved_too(run, runs):
+    out = run("solve", "dijkstra", "--n", 5, "--seed", 3, "--p", "1", "--network", runs / "dijkstra")[1]
+    assert "5 nodes" in out and "a random problem, seed 3" in out
+
+
+def test_an_answer_may_be_a_line_of_json(run, runs):
+    code, out, _ = run("solve", "minimum", "3 1 2", "--json", "--network", runs / "minimum")
+    found = json.loads(out)
+    assert code == 0 and found["algorithm"] == "the minimum is 1.0, at place 1" and found["true_outputs"] == {"min": 1}
+    assert {"network", "agrees", "sure", "first_wrong", "notes", "score", "hints_right", "outputs"} <= found.keys()
+
+
+def test_many_problems_are_lines_of_json(run, runs, tmp_path, monkeypatch):
+    lines = ["[3, 1, 2]", "", "[[5, 4, 6, 7]]", '{"values": [2, 1]}', "[1", '["a", "b"]']
+    (tmp_path / "many.jsonl").write_text("\n".join(lines))
+    code, out, err = run("solve", "minimum", "--lines", tmp_path / "many.jsonl", "--network", runs / "minimum")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert code == 1 and "2 of 5 lines are no problems of minimum" in err
+    assert [each["line"] for each in found] == [1, 3, 4, 5, 6]
+    assert [each["true_outputs"]["min"] for each in found[:3]] == [1, 1, 1]
+    assert "not JSON" in found[3]["error"] and "numbers" in found[4]["error"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("[3, 1, 2]\n" * 40))
+    code, out, _ = run("solve", "minimum", "--lines", "-", "--network", runs / "minimum", "--threads", 1)
+    assert code == 0 and len({line.split('"line"')[1][6:] for line in out.splitlines()}) <= 3 and out.count("\n") == 40
+
+
+def test_a_network_that_ships_is_asked_if_none_is_named(run):
+    out = run("solve", "binary_search", "[1, 3, 5, 7]", "5")[1]
+    assert "5.0 is at place 2" in out and "rnar, seed 0 after" in out
+
+
+def test_an_own_algorithm_can_be_asked(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in written(tmp_path):
+        untrained(tmp_path / "run", SORT)
+        assert "pred: 1, 2 and 3" in run("solve", SORT, "3", "1", "2", "--network", "run")[1]
+        assert "pred: 1, 2 and 3" in run("view", SORT, "3", "1", "2", "--out", "p.html")[1] + (
+            (tmp_path / "p.html").read_text()
+        )
+
+
+def test_what_cannot_be_solved_is_refused(run, runs, tmp_path):
+    network = ("--network", runs / "minimum")
+    refused(run("solve", "bsf", "1"), "no task 'bsf'", "'bfs'")
+    refused(run("solve", "graham_scan", "1"), "no network for graham_scan ships", "rnar train graham_scan")
+    refused(run("solve", "minimum", *network), "what shall be solved?", "5 2 9", "--n 16")
+    refused(run("solve", "minimum", "five", *network), "minimum: ", "numbers", "'five'")
+    refused(run("solve", "minimum", "[1, ", *network), "'[1,'", "neither JSON nor numbers nor letters nor a file")
+    refused(run("solve", "minimum", "", *network), "is empty")
+    refused(run("solve", "minimum", "5", *network), "at least 2")
+    refused(run("solve", "minimum", "@none.txt", *network), "none.txt", "No such file")
+    refused(run("solve", "minimum", "1", "2", "--seed", 3, *network), "--seed", "INPUT")
+    refused(run("solve", "minimum", "1", "2", "--lines", "x", *network), "--lines")
+    refused(run("solve", "minimum", "--lines", tmp_path / "none.jsonl", *network), "No such file")
+    refused(run("solve", "dijkstra", "[[0, 1], [1, 0]]", "0", *network), "has not learned dijkstra", "minimum")
+    refused(run("solve", "minimum", "1", "2", "--network", "nowhere"), "no folder nowhere", "ships")
+    refused(run("solve", "minimum", "1", "2", "--threads", 0, *network), "--threads 0")
+    (tmp_path / "empty.jsonl").write_text("\n")
+    refused(run("solve", "minimum", "--lines", tmp_path / "empty.jsonl", *network), "no line with a problem")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("5", 5), ("5.5", 5.5), ("1e3", 1000.0), ("5 2", [5, 2]), ("5,2\n1,0", [[5, 2], [1, 0]]), ("ATC", "ATC"),
+     ('"ATC"', "ATC")],
+)  # fmt: skip
+def test_words_are_read_as_what_they_are(text, value):
+    assert parsed(text, "") == value

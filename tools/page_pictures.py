@@ -1,0 +1,114 @@
+"""Take the pictures of docs/asking.md with Chromium.
+
+    python tools/page_pictures.py docs [--runs FOLDER]
+
+Networks that ship are shown where there are some; for the other tasks FOLDER/TASK has a run. (The pictures in docs have
+small ones of 300 steps there: `rnar train TASK --model mpnn --size 48 --steps 300 --validate-every 100`.)
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+
+import rnar
+from rnar.asking import shipped
+from rnar.asking.solver import Solver
+from rnar.cli.solve import page as in_terminal
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+from helpers.browser import Browser  # noqa: E402
+
+WIDE, NARROW = (1200, 900), (390, 844)
+
+
+class Picture(NamedTuple):
+    name: str
+    task: str
+    n: int
+    seed: int
+    step: int
+    window: tuple[int, int] = WIDE
+    dark: bool = False
+    whole: bool = True
+
+
+PICTURES = (
+    Picture("view-searching", "quickselect", 14, 5, 20),
+    Picture("view-sorting", "insertion_sort", 12, 3, 7, dark=True),
+    Picture("view-graph", "dijkstra", 12, 7, 6),
+    Picture("view-points", "graham_scan", 14, 2, 12, dark=True),
+    Picture("view-strings", "kmp_matcher", 24, 4, 14),
+    Picture("view-tables", "lcs_length", 14, 3, 4),
+    Picture("view-large", "quickselect", 64, 5, 90, dark=True),
+    Picture("view-phone-searching", "quickselect", 14, 5, 20, NARROW, dark=True),
+    Picture("view-phone-sorting", "insertion_sort", 12, 3, 7, NARROW),
+    Picture("view-phone-graph", "dijkstra", 12, 7, 6, NARROW, dark=True),
+    Picture("view-phone-points", "graham_scan", 14, 2, 12, NARROW),
+    Picture("view-phone-strings", "kmp_matcher", 24, 4, 14, NARROW, dark=True),
+    Picture("view-phone-tables", "lcs_length", 14, 3, 4, NARROW),
+)
+
+ASKED = ("quickselect", [5.0, 2.0, 9.0, 4.0, 7.5, 1.0, 8.0])
+TERMINAL = """<!DOCTYPE html><meta charset=utf-8><style>
+body {{ background: #f6f7f9; margin: 0; padding: 14px; display: inline-block; }}
+pre {{ background: #16181d; color: #e6e6ea; border-radius: 8px; margin: 0; padding: 14px 18px; }}
+pre, pre * {{ font: 14px/1.5 'DejaVu Sans Mono', monospace; }}
+</style><pre>{code}</pre><script>document.documentElement.dataset.ready = "yes"</script>"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("into", type=Path)
+    parser.add_argument(
+        "--runs", type=Path, default=Path("runs"), help="where the runs of tasks are for which none ships"
+    )
+    parser.add_argument("--only", default="", help="pictures whose names have this in them")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        browser = Browser(Path(folder) / "user")
+        for picture in PICTURES:
+            if given.only in picture.name:
+                taken(browser, picture, given.runs, Path(folder) / "page.html", given.into)
+        if given.only in "solve":
+            asked(browser, Path(folder) / "terminal.html", given.into / "solve.png")
+        browser.close()
+
+
+def network(task: str, runs: Path) -> Solver | None:
+    folder = shipped.for_task(task) or runs / task
+    return rnar.load(folder) if folder.is_dir() else None
+
+
+def taken(browser: Browser, picture: Picture, runs: Path, path: Path, into: Path) -> None:
+    page = rnar.view(picture.task, n=picture.n, seed=picture.seed, network=network(picture.task, runs))
+    browser.open(page.save(path), *picture.window, dark=picture.dark, step=picture.step)
+    target = into / f"{picture.name}.png"
+    target.write_bytes(browser.screenshot(whole=picture.whole))
+    print(f"{target}: {target.stat().st_size / 1000:.0f} kB, the page {len(page.html) / 1000:.0f} kB")
+
+
+def asked(browser: Browser, path: Path, target: Path) -> None:
+    """The terminal, as a browser shows it."""
+    task, keys = ASKED
+    console = Console(record=True, force_terminal=True, color_system="truecolor", width=100, highlight=False)
+    console.print(f"$ rnar solve {task} {' '.join(f'{key:g}' for key in keys)}", style="bold")
+    for line in in_terminal(rnar.solve(task, keys)):
+        console.print(line, soft_wrap=True)
+    code = console.export_html(inline_styles=True, code_format="{code}")
+    path.write_text(TERMINAL.format(code=code), "utf-8")
+    browser.open(path, 900, 100)
+    wide, high = browser.evaluate("[document.body.offsetWidth, document.body.offsetHeight]")
+    browser.resize(wide, high)
+    target.write_bytes(browser.screenshot())
+    print(f"{target}: {target.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
