@@ -148,7 +148,7 @@ def test_what_cannot_be_solved_is_refused(run, runs, tmp_path):
     refused(run("solve", "minimum", "--lines", tmp_path / "none.jsonl", *network), "No such file")
     refused(run("solve", "dijkstra", "[[0, 1], [1, 0]]", "0", *network), "has not learned dijkstra", "minimum")
     refused(run("solve", "minimum", "1", "2", "--network", "nowhere"), "no folder nowhere", "ships")
-    refused(run("solve", "minimum", "1", "2", "--threads", 0, *network), "--threads 0")
+    refused(run("solve", "minimum", "1", "2", "--threads", 0, *network), "threads must be 1 to 256, not 0")
     (tmp_path / "empty.jsonl").write_text("\n")
     refused(run("solve", "minimum", "--lines", tmp_path / "empty.jsonl", *network), "no line with a problem")
 
