@@ -132,8 +132,8 @@ def test_an_open_gate_has_its_price():
     for bias, expected in ((-1e4, 0.0), (1e4, 0.1)):
         with torch.no_grad():
             processor.gate.bias.fill_(bias)  # type: ignore[union-attr]
-        assert processor(graph, state).losses["order"].tolist() == pytest.approx([expected] * B)
-    assert processor.losses == ("order",) and scan(gated=True).losses == ()
+        assert processor(graph, state).losses["scan"].tolist() == pytest.approx([expected] * B)
+    assert processor.losses == ("scan",) and scan(gated=True).losses == ()
 
 
 def test_a_price_without_a_gate_or_no_probability_is_an_error():
