@@ -1,17 +1,21 @@
 // Graphs and points: nodes in the plane, edges between them, pointers as arrows, sets as fills and rings.
 
-const R = N <= 10 ? 16 : N <= 20 ? 13 : N <= 40 ? 10.5 : 9.5;
+const USUAL = N <= 10 ? 16 : N <= 20 ? 13 : N <= 40 ? 10.5 : 9.5;  // the radius of a node
 const LEAST = N > 32 ? 560 : 300;  // pixels; what is wider than its panel can be scrolled
-let W = 0, H = 0, place = [], still = "", weights = "";
+let W = 0, H = 0, R = USUAL, place = [], still = "", weights = "";
 
 // Units are pixels, so that letters are as large on a phone as elsewhere.
 function measure(room) {
   const wide = Math.max(LEAST, Math.min(620, room));
   if (wide == W) return;
   W = wide;
-  H = Math.round(W * (S.edges.length ? 0.8 : 0.95));
+  R = S.points ? Math.min(USUAL, W / 38) : USUAL;  // points lie as near to each other as they do
   const [left, top] = [R + (S.round ? Math.min(74, W / 8) : 20), R + (S.round ? 16 : 22)];  // room for names
-  place = S.at.map(([x, y]) => [left + x * (W - 2 * left), top + y * (H - 2 * top)]);
+  const ys = S.at.map(at => at[1]), low = Math.min(...ys), extent = Math.max(...ys) - low;
+  // Points keep their shape; of a graph nobody minds.
+  H = Math.round(S.points ? 2 * top + Math.max(0.25, extent) * (W - 2 * left) : W * 0.8);
+  const down = S.points ? y => top + (y - low) * (W - 2 * left) : y => top + y * (H - 2 * top);
+  place = S.at.map(([x, y]) => [left + x * (W - 2 * left), down(y)]);
   const tip = S.directed && N <= 20 ? ' marker-end="url(#tip--line)"' : "";
   still = S.edges.map(([i, j]) => `<path class="edge" d="${line(i, j)}"${tip}/>`).join("") + S.loops.map(i => loop(i, "edge")).join("");
   weights = S.edges.filter(edge => edge[2]).map(([i, j, text]) => {
@@ -47,11 +51,11 @@ function drawPlane(who, frame, room) {
   const nodes = place.map((_, i) => nodeOf(i, who, frame, shown)).join("");
   const names = place.map((_, i) => namesOf(i, who, frame, shown)).join("");  // above all nodes
   const crowded = S.edges.length > 300 ? " crowded" : "";
-  return `<div class="plane${crowded}"><svg width="${W}" height="${H}" role="img" aria-label="${who}"${N > 32 ? ' class="big"' : ""}>` +
+  return `<div class="plane${crowded}"><svg width="${W}" height="${H}" role="img" aria-label="${who}"${R < 11 ? ' class="fine"' : ""}>` +
     `<defs>${TIPS}</defs>${still}${joined}${weights}${pointers}${nodes}${names}</svg></div>`;
 }
 
-const MANY = 150;  // edges that are drawn thick
+const MANY = 150;  // edges that are drawn one by one; more are thin lines of one path, which is drawn far faster
 
 function edgesOf(f, who, frame) {
   const found = [], wrong = (i, j) => who == "network" && isWrong(f, frame, i * N + j);
@@ -61,11 +65,14 @@ function edgesOf(f, who, frame) {
       const k = i * N + j;
       if (!wrong(i, j) && !(said(i, j) && trueValue(f, frame, k) == 1)) continue;  // what is not judged is not drawn
       if (j < i && said(j, i) == said(i, j) && wrong(j, i) == wrong(i, j)) continue;  // drawn already, the other way round
-      const state = !wrong(i, j) ? "right" : said(i, j) ? "wrong" : "ghost";
-      const p = who == "network" ? probability(f, frame, k, 1) : undefined, about = attributes(f, i, j, {state, p});
-      found.push(i == j ? loop(i, `chosen ${state}`, about) : `<path class="chosen ${state}" d="${line(i, j)}"${about}/>`);
+      found.push({i, j, state: !wrong(i, j) ? "right" : said(i, j) ? "wrong" : "ghost"});
     }
-  return `<g class="${found.length > MANY ? "thin" : ""}">${found.join("")}</g>`;
+  if (found.length > MANY) return `<g class="thin" style="--hue:var(${f.hue})">${["right", "wrong", "ghost"].map(state =>
+    `<path class="chosen ${state}" d="${found.filter(e => e.state == state && e.i != e.j).map(e => line(e.i, e.j)).join("")}"/>`).join("")}</g>`;
+  return found.map(({i, j, state}) => {
+    const about = attributes(f, i, j, {state, p: who == "network" ? probability(f, frame, i * N + j, 1) : undefined});
+    return i == j ? loop(i, `chosen ${state}`, about) : `<path class="chosen ${state}" d="${line(i, j)}"${about}/>`;
+  }).join("");
 }
 
 const attributes = (f, from, to, mark) => ` data-f="${escaped(f.name)}" data-from="${from}" data-to="${to}" ` +
@@ -102,17 +109,26 @@ function ring({f, state, p}, level) {
   return `<circle r="${level == 0 ? R - 1 : R + 3 * level}" ${about}/>`;
 }
 
-// Flags and numbers: outside of a circle of nodes, else above a node, or below it near the top of the picture.
+// Is there no other node where names would stand, above (-1) or below (1) a node?
+function isFree(i, down) {
+  const [x, y] = place[i];
+  return y + down * (R + 22) > 0 && y + down * (R + 22) < H && !place.some(([a, b], j) =>
+    j != i && Math.abs(a - x) < R + 24 && (b - y) * down > 0 && (b - y) * down < 2 * R + 16);
+}
+
+// Flags and numbers: outside of a circle of nodes, else above a node, or below it where another one is above.
 function namesOf(i, who, frame, shown) {
   const marks = shown.filter(f => ["flag", "class", "number"].includes(f.way) && !isGrey(f)).flatMap(f => marksOfNode(f, who, frame, i));
   const given = S.flags.filter(([, at]) => at == i).map(([name]) => `<tspan class="given">${escaped(name)} </tspan>`);
+  const text = mark => W < 420 ? mark.text.replace(/ <?\d+%$/, "") : mark.text;  // on a phone without the percent
   const spans = [...given, ...marks.map(mark => `<tspan class="mark ${mark.state}" data-f="${escaped(mark.f.name)}" ` +
-    `style="--hue:var(${mark.f.hue});opacity:${strength(mark).toFixed(2)}">${mark.state == "wrong" ? "✗" : ""}${escaped(mark.text)} </tspan>`)];
-  const [x, y] = place[i], [aside, down] = S.round ? [x - W / 2, y - H / 2].map(d => d / Math.hypot(x - W / 2, y - H / 2)) : [0, y > 60 ? -1 : 1];
+    `style="--hue:var(${mark.f.hue});opacity:${strength(mark).toFixed(2)}">${mark.state == "wrong" ? "✗" : ""}${escaped(text(mark))} </tspan>`)];
+  const [x, y] = place[i], [aside, down] = S.round ? [x - W / 2, y - H / 2].map(d => d / Math.hypot(x - W / 2, y - H / 2)) : [0, isFree(i, -1) || !isFree(i, 1) ? -1 : 1];
   const lines = [], many = Math.abs(aside) > 0.5 ? 1 : 2;
   while (spans.length) lines.push(spans.splice(0, many).join(""));
-  const anchor = aside > 0.5 ? "start" : aside < -0.5 ? "end" : "middle";
+  const edge = S.round ? aside : x < 64 ? 1 : x > W - 64 ? -1 : 0;  // near the sides, names go inwards
+  const anchor = edge > 0.5 ? "start" : edge < -0.5 ? "end" : "middle";
   const at = k => y + down * (R + 9) + (Math.abs(aside) > 0.5 ? k - (lines.length - 1) / 2 : Math.sign(down) * k) * 12;
   return `<g data-i="${i}">${lines.map((text, k) =>
-    `<text class="flags" style="text-anchor:${anchor}" x="${(x + aside * (R + 5)).toFixed(1)}" y="${at(k).toFixed(1)}" dy=".35em">${text}</text>`).join("")}</g>`;
+    `<text class="flags" style="text-anchor:${anchor}" x="${(x + aside * (R + 5) - (S.round ? 0 : edge * R)).toFixed(1)}" y="${at(k).toFixed(1)}" dy=".35em">${text}</text>`).join("")}</g>`;
 }

@@ -129,5 +129,5 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 
 if (S.kind == "plane" && panels[0].clientWidth < 420) for (const f of D.features) if (f.way == "number") f.shown = false;  // no room
 go(Number(location.hash.slice(1)) || 0);
-window.rnar = {go, play, pause, get frame() { return frame; }, get playing() { return timer !== null; }, data: D, value, isWrong, probability};
+window.rnar = {took: performance.now(), go, play, pause, get frame() { return frame; }, get playing() { return timer !== null; }, data: D, value, isWrong, probability};
 document.documentElement.dataset.ready = "yes";
