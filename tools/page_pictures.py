@@ -46,7 +46,7 @@ PICTURES = (
     Picture("view-points", "graham_scan", 14, 2, 12, dark=True),
     Picture("view-strings", "kmp_matcher", 24, 4, 14),
     Picture("view-tables", "lcs_length", 14, 3, 4),
-    Picture("view-large", "quickselect", 64, 5, 90, dark=True),
+    Picture("view-large", "quickselect", 64, 5, 90, whole=False),
     Picture("view-phone-searching", "quickselect", 14, 5, 20, NARROW, dark=True),
     Picture("view-phone-sorting", "insertion_sort", 12, 3, 7, NARROW),
     Picture("view-phone-graph", "dijkstra", 12, 7, 6, NARROW, dark=True),

@@ -141,7 +141,7 @@ class Browser:
     def screenshot(self, whole: bool = False) -> bytes:
         """The window as PNG; with `whole` it is made as high as the page first."""
         if whole:
-            self.resize(self._wide, self.evaluate("document.documentElement.scrollHeight"))
+            self.resize(self._wide, self.evaluate("Math.ceil(document.body.getBoundingClientRect().height)"))
         return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
 
     def resize(self, wide: int, high: int) -> None:

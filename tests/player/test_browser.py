@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import rnar.clrs
 from helpers.asking import forged
 from helpers.browser import Browser, installed
-from rnar.clrs import ALGORITHMS, Feature, Sample, find
+from rnar.clrs import ALGORITHMS, Feature, Sample, Spec, edge, find, graph, node
 from rnar.clrs.naming import classes
 from rnar.evaluation.beliefs import Belief
 from rnar.player import playback
@@ -134,8 +135,43 @@ class Expected:
 
 @pytest.mark.parametrize("task", ALGORITHMS)
 def test_what_is_drawn_is_the_trace_and_what_the_network_decided(shown, task):
-    sample = some(task)
-    belief = forged(sample)
+    compare(shown, some(task))
+
+
+EVERY = {
+    f"{place}_{kind}": getattr(words, kind) if kind != "categorical" else words.categorical(4)
+    for place, words in (("node", node), ("edge", edge), ("graph", graph))
+    for kind in ("scalar", "mask", "mask_one", "categorical", "pointer", "permutation")
+    if (place == "node" or kind in ("scalar", "mask", "categorical")) or (place, kind) == ("edge", "pointer")
+}
+"""an own algorithm may have features of any place and kind"""
+
+
+@pytest.mark.parametrize("inputs", [{}, {"road": edge.mask}, {"x": node.scalar, "y": node.scalar}], ids=str)
+def test_features_of_every_kind_are_drawn_for_an_own_algorithm(shown, inputs, monkeypatch):
+    spec = Spec({"pos": node.scalar, **inputs}, EVERY, EVERY)
+    monkeypatch.setitem(ALGORITHMS, "minimum", replace(find("minimum"), spec=spec))
+    rng, n, steps = np.random.default_rng(0), 5, 4
+
+    def values(feature: Feature, *steps: int) -> np.ndarray:
+        if feature.kind == "permutation":
+            return np.broadcast_to(rnar.clrs.chain(rng.permutation(n)), (*steps, n)).astype(feature.dtype)
+        most = {"mask": 2, "categorical": 4, "scalar": 9}.get(feature.kind, n)
+        return rng.integers(most, size=(*steps, *feature.shape(n))).astype(feature.dtype)
+
+    compare(
+        shown,
+        Sample(
+            "minimum",
+            {name: values(feature) for name, feature in spec.inputs.items()},
+            {name: values(feature, steps) for name, feature in EVERY.items()},
+            {name: values(feature) for name, feature in EVERY.items()},
+        ),
+    )
+
+
+def compare(shown, sample: Sample) -> None:
+    task, belief = sample.task, forged(sample)
     frames = sorted({0, min(1, sample.steps - 1), sample.steps // 2, sample.steps - 1, sample.steps})
     found = shown(sample, belief).evaluate(f"({READ})({frames})")
     spec, picture = find(task).spec, scene(sample)
@@ -187,7 +223,12 @@ def check_picture(drawn: dict[str, Any], expected: Expected, way: str, plane: bo
         assert {(i, j, state) for f, i, j, state in drawn["arrows"] if f == name} == expected.arrows(plane)
     elif way == "edge":
         assert {(i, j, state) for f, i, j, state in drawn["edges"] if f == name} == expected.edges()
-    elif way == "class":  # none but the colours of the book
+    elif way == "class" and classes(expected.task, name, expected.feature) != ("white", "grey", "black"):
+        texts = {(i, state): text.lstrip("✗ ") for f, i, state, text in drawn["marks"] if f == name}
+        for i, x in enumerate(expected.said):
+            assert texts[i, expected.state(i)] == expected.told(x)
+            assert ((i, "ghost") in texts) == bool(expected.wrong[i])
+    elif way == "class":  # the colours of the book
         assert drawn["greys"] == {str(i): ("white", "grey", "black")[x] for i, x in enumerate(expected.said)}
     elif way == "chip":
         ((state, text),) = [(state, text) for f, state, text in drawn["chips"] if f == name]

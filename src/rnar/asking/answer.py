@@ -7,7 +7,7 @@ from typing import Any
 from rnar.asking.words import say
 from rnar.clrs import Sample, find
 from rnar.clrs.naming import classes, labels
-from rnar.evaluation.beliefs import Belief, Wrong
+from rnar.evaluation.beliefs import Belief, Wrong, is_judged
 from rnar.player import Playback, playback
 from rnar.player.page import Line
 
@@ -54,19 +54,24 @@ class Answer:
         return self.belief.first_wrong
 
     @property
+    def _judged(self) -> int:
+        """How many entries the answer has that count."""
+        features, outputs = find(self.task).spec.outputs, self.sample.outputs
+        return sum(int(is_judged(feature, outputs[name]).sum()) for name, feature in features.items())
+
+    @property
     def agreement(self) -> str:
         """In words."""
-        wrong = sum(int(x.sum()) for x in self.belief.wrong_outputs.values())
-        entries = sum(x.size for x in self.sample.outputs.values())
+        wrong, entries = sum(int(x.sum()) for x in self.belief.wrong_outputs.values()), self._judged
         return "yes" if self.agrees else "no" if entries == 1 else f"no, {wrong} of {entries} entries differ"
 
     @property
     def sureness(self) -> str:
         """In words."""
-        sure, least, entries = self.sure, self.belief.least_sure, sum(x.size for x in self.sample.outputs.values())
+        sure, least = self.sure, self.belief.least_sure
         if math.isnan(sure):
             return "it does not say"
-        return f"{sure:.0%}" if entries == 1 else f"{sure:.0%} on average, {least:.0%} where it was least sure"
+        return f"{sure:.0%}" if self._judged == 1 else f"{sure:.0%} on average, {least:.0%} where it was least sure"
 
     @property
     def hints(self) -> str:
@@ -84,11 +89,11 @@ class Answer:
     def _entries(self, wrong: Wrong) -> str:
         """What is wrong about it: its one entry, or how many of many."""
         feature, sample = find(self.task).spec.hints[wrong.hint], self.sample
-        total = feature.width(sample.nodes)
-        if total > 1:
-            return f" ({wrong.entries} of {total} entries)"
+        truth = sample.hints[wrong.hint][wrong.step]
+        if truth.ndim:
+            return f" ({wrong.entries} of {is_judged(feature, truth).sum()} entries)"
         names = labels(sample) if feature.kind == "mask_one" else classes(self.task, wrong.hint, feature)
-        said, truth = self.belief.hints[wrong.hint].decided[wrong.step - 1], sample.hints[wrong.hint][wrong.step]
+        said = self.belief.hints[wrong.hint].decided[wrong.step - 1]
         return f" is {names[int(said)]} and should be {names[int(truth)]}"
 
     def plain(self) -> dict[str, Any]:

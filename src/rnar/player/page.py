@@ -22,7 +22,7 @@ from rnar.player.scene import is_shown_at_first, scene, way_to_draw
 if TYPE_CHECKING:
     from rnar.evaluation.beliefs import Belief, Said
 
-PARTS = ("data", "marks", "rows", "plane", "grids", "timeline", "values", "play")
+PARTS = ("data", "marks", "rows", "plane", "grids", "timeline", "values", "legend", "play")
 """the files of the page's program, in the order in which they stand in it"""
 HEIGHT = 900  # of the page in a notebook, in pixels
 

@@ -76,7 +76,7 @@ def in_plane(sample: Sample) -> dict[str, Any] | None:
         return None
     edges = [(i, j, weight) for (i, j), weight in zip(pairs, weights, strict=True) if i != j]
     found = {"kind": "plane", "at": np.round(at, 4).tolist(), "edges": edges, "loops": loops}
-    shape = {"directed": directed, "round": is_round}
+    shape = {"directed": directed, "round": is_round, "points": A is None}
     return {**found, **shape, "faces": [str(i) for i in range(sample.nodes)], "given": _given(sample)}
 
 

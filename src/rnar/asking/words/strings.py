@@ -31,7 +31,7 @@ def _common(sample: Sample, outputs: Outputs) -> str:
     if not taken:
         return "they have no letter in common"
     said = f"the longest common subsequence is {''.join(reversed(taken))}, {len(taken)} letters"
-    return f"{said}, of which {differ} are not common" if differ else said
+    return f"{said}, of which {differ} {'is' if differ == 1 else 'are'} not common" if differ else said
 
 
 SAYINGS = {"naive_string_matcher": _match, "kmp_matcher": _match, "lcs_length": _common}

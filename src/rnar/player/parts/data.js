@@ -72,4 +72,7 @@ function isWrong(f, frame, k) {
   return said != truth && !(truth == NOT_JUDGED && (f.kind == "mask" || f.kind == "categorical"));
 }
 
+// Has it anything to say of a feature?
+const isTold = (f, who) => who == "algorithm" || f.said;
+
 const changed = (f, frame, k) => f.stage == "hint" && frame > 0 && trueValue(f, frame, k) != trueValue(f, frame - 1, k);

@@ -4,17 +4,20 @@ let colours = {};  // of this theme; to ask for one at each entry would take mos
 
 function lookUpColours() {
   const css = getComputedStyle(document.documentElement);
-  for (const name of ["paper", "ink", "quiet", "cell", "right", "wrong", "fine", "none", "shade"]) colours[name] = css.getPropertyValue(`--${name}`).trim();
+  for (const name of ["paper", "ink", "quiet", "cell", "right", "wrong", "fine", "none", "shade"])
+    colours[name] = css.getPropertyValue(`--${name}`).trim();
 }
 
 const GAP = 26;  // for the names of rows and columns
 
 // The greatest number that the algorithm ever has in a table: the darkest shade.
-for (const f of D.features) if (f.way == "grid" && f.kind == "scalar") f.most = f.truth.reduce((a, x) => Math.max(a, Math.abs(x)), 1e-9);
+for (const f of D.features.filter(f => f.way == "grid" && f.kind == "scalar"))
+  f.most = f.truth.reduce((most, x) => Math.max(most, Math.abs(x)), 1e-9);
 
 function drawGrids(panel, who, frame) {
   const shown = ofFrame(frame).filter(f => f.way == "grid" && f.shown && (who == "algorithm" || f.said));
-  panel.innerHTML = shown.map(f => `<figure><figcaption>${escaped(f.name)}</figcaption><canvas data-f="${escaped(f.name)}"></canvas></figure>`).join("");
+  panel.innerHTML = shown.map(f =>
+    `<figure><figcaption>${escaped(f.name)}</figcaption><canvas ${about(f)}></canvas></figure>`).join("");
   shown.forEach((f, k) => drawGrid(panel.querySelectorAll("canvas")[k], f, who, frame));
 }
 
@@ -84,7 +87,10 @@ function cross(pen, x, y, side) {
   pen.stroke();
 }
 
-const short = x => Number.isInteger(x) ? String(x) : Math.abs(x) < 1 ? x.toFixed(2).replace("0.", ".") : Math.abs(x) < 10 ? x.toFixed(1) : String(Math.round(x));
+function short(x) {
+  if (Number.isInteger(x)) return String(x);
+  return Math.abs(x) < 1 ? x.toFixed(2).replace("0.", ".") : Math.abs(x) < 10 ? x.toFixed(1) : String(Math.round(x));
+}
 
 // How dark an entry is: a number by its size, a set by its probability, a choice by how sure it is.
 function shade(f, who, frame, k, held) {

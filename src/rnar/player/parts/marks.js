@@ -1,7 +1,8 @@
 // What is said of a node by each feature, in a few letters: rows and planes draw the same marks.
 
 const escaped = text => String(text).replace(/[&<>"']/g, c => `&#${c.charCodeAt(0)};`);
-const percent = p => p === undefined || p >= 0.895 ? "" : p < 0.005 ? "<1%" : `${Math.round(100 * p)}%`;  // what is nearly sure goes without saying
+const inPercent = p => p < 0.005 ? "<1%" : `${Math.round(100 * p)}%`;
+const percent = p => p === undefined || p >= 0.895 ? "" : inPercent(p);  // what is nearly sure goes without saying
 const SOME = 0.2;  // less probable things are not drawn
 
 function number(x) {
@@ -72,6 +73,9 @@ const strength = mark => mark.state != "right" && mark.state != "wrong" ? 0.85 :
 // A colour for each feature that has flags or the like; its name stands beside it wherever it is used.
 const HUES = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6"];
 for (const stage of [hints, outputs]) stage.forEach((f, k) => f.hue = HUES[k % HUES.length]);
+
+// What all that is drawn of a feature carries: its name, by which it is found, and its colour.
+const about = (f, more = "") => `data-f="${escaped(f.name)}" style="--hue:var(${f.hue});${more}"`;
 
 function nodeInWords(who, frame, i) {
   const said = [];

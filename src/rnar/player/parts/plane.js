@@ -1,19 +1,24 @@
 // Graphs and points: nodes in the plane, edges between them, pointers as arrows, sets as fills and rings.
 
-const R = N <= 10 ? 16 : N <= 20 ? 13 : N <= 40 ? 10.5 : 9.5;
+const USUAL = N <= 10 ? 16 : N <= 20 ? 13 : N <= 40 ? 10.5 : 9.5;  // the radius of a node
 const LEAST = N > 32 ? 560 : 300;  // pixels; what is wider than its panel can be scrolled
-let W = 0, H = 0, place = [], still = "", weights = "";
+let W = 0, H = 0, R = USUAL, place = [], still = "", weights = "";
 
 // Units are pixels, so that letters are as large on a phone as elsewhere.
 function measure(room) {
   const wide = Math.max(LEAST, Math.min(620, room));
   if (wide == W) return;
   W = wide;
-  H = Math.round(W * (S.edges.length ? 0.8 : 0.95));
+  R = S.points ? Math.min(USUAL, W / 38) : USUAL;  // points lie as near to each other as they do
   const [left, top] = [R + (S.round ? Math.min(74, W / 8) : 20), R + (S.round ? 16 : 22)];  // room for names
-  place = S.at.map(([x, y]) => [left + x * (W - 2 * left), top + y * (H - 2 * top)]);
+  const ys = S.at.map(at => at[1]), low = Math.min(...ys), extent = Math.max(...ys) - low;
+  // Points keep their shape; of a graph nobody minds.
+  H = Math.round(S.points ? 2 * top + Math.max(0.25, extent) * (W - 2 * left) : W * 0.8);
+  const down = S.points ? y => top + (y - low) * (W - 2 * left) : y => top + y * (H - 2 * top);
+  place = S.at.map(([x, y]) => [left + x * (W - 2 * left), down(y)]);
   const tip = S.directed && N <= 20 ? ' marker-end="url(#tip--line)"' : "";
-  still = S.edges.map(([i, j]) => `<path class="edge" d="${line(i, j)}"${tip}/>`).join("") + S.loops.map(i => loop(i, "edge")).join("");
+  still = S.edges.map(([i, j]) => `<path class="edge" d="${line(i, j)}"${tip}/>`).join("");
+  still += S.loops.map(i => loop(i, "edge")).join("");
   weights = S.edges.filter(edge => edge[2]).map(([i, j, text]) => {
     const [x, y] = [0, 1].map(a => 0.56 * place[Math.min(i, j)][a] + 0.44 * place[Math.max(i, j)][a]);
     return `<text class="weight" x="${x.toFixed(1)}" y="${y.toFixed(1)}" dy=".3em">${escaped(text)}</text>`;
@@ -47,11 +52,12 @@ function drawPlane(who, frame, room) {
   const nodes = place.map((_, i) => nodeOf(i, who, frame, shown)).join("");
   const names = place.map((_, i) => namesOf(i, who, frame, shown)).join("");  // above all nodes
   const crowded = S.edges.length > 300 ? " crowded" : "";
-  return `<div class="plane${crowded}"><svg width="${W}" height="${H}" role="img" aria-label="${who}"${N > 32 ? ' class="big"' : ""}>` +
+  const size = `width="${W}" height="${H}"${R < 11 ? ' class="fine"' : ""}`;
+  return `<div class="plane${crowded}"><svg ${size} role="img" aria-label="${who}">` +
     `<defs>${TIPS}</defs>${still}${joined}${weights}${pointers}${nodes}${names}</svg></div>`;
 }
 
-const MANY = 150;  // edges that are drawn thick
+const MANY = 150;  // edges that are drawn one by one; more are thin lines of one path, which is drawn far faster
 
 function edgesOf(f, who, frame) {
   const found = [], wrong = (i, j) => who == "network" && isWrong(f, frame, i * N + j);
@@ -61,21 +67,26 @@ function edgesOf(f, who, frame) {
       const k = i * N + j;
       if (!wrong(i, j) && !(said(i, j) && trueValue(f, frame, k) == 1)) continue;  // what is not judged is not drawn
       if (j < i && said(j, i) == said(i, j) && wrong(j, i) == wrong(i, j)) continue;  // drawn already, the other way round
-      const state = !wrong(i, j) ? "right" : said(i, j) ? "wrong" : "ghost";
-      const p = who == "network" ? probability(f, frame, k, 1) : undefined, about = attributes(f, i, j, {state, p});
-      found.push(i == j ? loop(i, `chosen ${state}`, about) : `<path class="chosen ${state}" d="${line(i, j)}"${about}/>`);
+      found.push({i, j, state: !wrong(i, j) ? "right" : said(i, j) ? "wrong" : "ghost"});
     }
-  return `<g class="${found.length > MANY ? "thin" : ""}">${found.join("")}</g>`;
+  if (found.length > MANY) return ["right", "wrong", "ghost"].map(state => {
+    const lines = found.filter(edge => edge.state == state && edge.i != edge.j).map(({i, j}) => line(i, j));
+    return `<path class="thin chosen ${state}" style="--hue:var(${f.hue})" d="${lines.join("")}"/>`;
+  }).join("");
+  return found.map(({i, j, state}) => {
+    const p = who == "network" ? probability(f, frame, i * N + j, 1) : undefined, how = joining(f, i, j, {state, p});
+    return i == j ? loop(i, `chosen ${state}`, how) : `<path class="chosen ${state}" d="${line(i, j)}"${how}/>`;
+  }).join("");
 }
 
-const attributes = (f, from, to, mark) => ` data-f="${escaped(f.name)}" data-from="${from}" data-to="${to}" ` +
-  `style="--hue:var(${f.hue});opacity:${strength(mark).toFixed(2)}"`;
+const joining = (f, from, to, mark) =>
+  ` data-from="${from}" data-to="${to}" ${about(f, `opacity:${strength(mark).toFixed(2)}`)}`;
 
 function arrowsOf(f, who, frame, k) {
   return place.flatMap((_, i) => arrows(f, who, frame, i).map(mark => {
-    const about = attributes(f, i, mark.to, mark), tip = {wrong: "--wrong", ghost: "--quiet"}[mark.state] || f.hue;
-    if (mark.to == i) return mark.state == "ghost" ? "" : loop(i, `arrow ${mark.state}`, about);
-    return `<path class="arrow ${mark.state}" d="${line(i, mark.to, 14 + 10 * k)}" marker-end="url(#tip${tip})"${about}/>`;
+    const how = joining(f, i, mark.to, mark), tip = {wrong: "--wrong", ghost: "--quiet"}[mark.state] || f.hue;
+    if (mark.to == i) return mark.state == "ghost" ? "" : loop(i, `arrow ${mark.state}`, how);
+    return `<path class="arrow ${mark.state}" d="${line(i, mark.to, 14 + 10 * k)}" marker-end="url(#tip${tip})"${how}/>`;
   })).join("");
 }
 
@@ -86,33 +97,53 @@ function nodeOf(i, who, frame, shown) {
   let grey = "", wrong = false, level = 0;
   for (const f of shown) {
     if (f.way == "fill" || f.way == "class") wrong ||= who == "network" && isWrong(f, frame, i);
-    if (isGrey(f)) grey = ` ${GREYS[value(f, who, frame, i)] || ""}`;
-    if (f.way == "fill") { for (const mark of marksOfNode(f, who, frame, i)) sets.push(ring(mark, level)); level++; }
+    if (isGrey(f)) grey = GREYS[value(f, who, frame, i)] || "";
+    if (f.way == "fill") {
+      for (const mark of marksOfNode(f, who, frame, i)) sets.push(ring(mark, level));
+      level++;
+    }
   }
   const cross = wrong ? `<text class="cross" x="${R * 0.75}" y="${-R * 0.65}">✗</text>` : "";
-  return `<g class="node${grey}${wrong ? " wrong" : ""}" data-i="${i}" transform="translate(${x.toFixed(1)} ${y.toFixed(1)})">` +
-    `<circle class="disc" r="${R}"/>${sets.join("")}<text class="face" dy=".35em">${escaped(S.faces[i])}</text>${cross}</g>`;
+  const face = `<text class="face" dy=".35em">${escaped(S.faces[i])}</text>`;
+  return `<g class="node ${grey}${wrong ? " wrong" : ""}" data-i="${i}" transform="translate(${x.toFixed(1)} ${y.toFixed(1)})">` +
+    `<circle class="disc" r="${R}"/>${sets.join("")}${face}${cross}</g>`;
 }
 
 const isGrey = f => f.way == "class" && String(f.classes) == String(GREYS);
 
 // The first set fills a node, the others are rings around it: solid, then dashed, then dotted.
 function ring({f, state, p}, level) {
-  const about = `class="set s${Math.min(level, 3)} ${state}" data-f="${escaped(f.name)}" style="--hue:var(${f.hue});--p:${(p ?? 1).toFixed(2)}"`;
-  return `<circle r="${level == 0 ? R - 1 : R + 3 * level}" ${about}/>`;
+  const kind = `set s${Math.min(level, 3)} ${state}`, radius = level == 0 ? R - 1 : R + 3 * level;
+  return `<circle r="${radius}" class="${kind}" ${about(f, `--p:${(p ?? 1).toFixed(2)}`)}/>`;
 }
 
-// Flags and numbers: outside of a circle of nodes, else above a node, or below it near the top of the picture.
+// Is there no other node where names would stand, above (-1) or below (1) a node?
+function isFree(i, down) {
+  const [x, y] = place[i];
+  return y + down * (R + 22) > 0 && y + down * (R + 22) < H && !place.some(([a, b], j) =>
+    j != i && Math.abs(a - x) < R + 24 && (b - y) * down > 0 && (b - y) * down < 2 * R + 16);
+}
+
+// Flags and numbers: outside of a circle of nodes, else above a node, or below it where another one is above.
 function namesOf(i, who, frame, shown) {
-  const marks = shown.filter(f => ["flag", "class", "number"].includes(f.way) && !isGrey(f)).flatMap(f => marksOfNode(f, who, frame, i));
+  const named = shown.filter(f => ["flag", "class", "number"].includes(f.way) && !isGrey(f));
   const given = S.flags.filter(([, at]) => at == i).map(([name]) => `<tspan class="given">${escaped(name)} </tspan>`);
-  const spans = [...given, ...marks.map(mark => `<tspan class="mark ${mark.state}" data-f="${escaped(mark.f.name)}" ` +
-    `style="--hue:var(${mark.f.hue});opacity:${strength(mark).toFixed(2)}">${mark.state == "wrong" ? "✗" : ""}${escaped(mark.text)} </tspan>`)];
-  const [x, y] = place[i], [aside, down] = S.round ? [x - W / 2, y - H / 2].map(d => d / Math.hypot(x - W / 2, y - H / 2)) : [0, y > 60 ? -1 : 1];
-  const lines = [], many = Math.abs(aside) > 0.5 ? 1 : 2;
-  while (spans.length) lines.push(spans.splice(0, many).join(""));
-  const anchor = aside > 0.5 ? "start" : aside < -0.5 ? "end" : "middle";
-  const at = k => y + down * (R + 9) + (Math.abs(aside) > 0.5 ? k - (lines.length - 1) / 2 : Math.sign(down) * k) * 12;
-  return `<g data-i="${i}">${lines.map((text, k) =>
-    `<text class="flags" style="text-anchor:${anchor}" x="${(x + aside * (R + 5)).toFixed(1)}" y="${at(k).toFixed(1)}" dy=".35em">${text}</text>`).join("")}</g>`;
+  const spans = [...given, ...named.flatMap(f => marksOfNode(f, who, frame, i)).map(nameOf)];
+  const [x, y] = place[i], far = Math.hypot(x - W / 2, y - H / 2), above = isFree(i, -1) || !isFree(i, 1) ? -1 : 1;
+  const [aside, down] = S.round ? [(x - W / 2) / far, (y - H / 2) / far] : [0, above];
+  const beside = Math.abs(aside) > 0.5, lines = [];
+  while (spans.length) lines.push(spans.splice(0, beside ? 1 : 2).join(""));
+  const inwards = S.round ? aside : x < 64 ? 1 : x > W - 64 ? -1 : 0;  // near the sides, names go inwards
+  const anchor = inwards > 0.5 ? "start" : inwards < -0.5 ? "end" : "middle";
+  const left = x + aside * (R + 5) - (S.round ? 0 : inwards * R);
+  const top = k => y + down * (R + 9) + 12 * (beside ? k - (lines.length - 1) / 2 : Math.sign(down) * k);
+  const texts = lines.map((text, k) => `<text class="flags" style="text-anchor:${anchor}" x="${left.toFixed(1)}" ` +
+    `y="${top(k).toFixed(1)}" dy=".35em">${text}</text>`);
+  return `<g data-i="${i}">${texts.join("")}</g>`;
+}
+
+function nameOf(mark) {
+  const text = W < 420 ? mark.text.replace(/ <?\d+%$/, "") : mark.text;  // on a phone without the percent
+  const pale = `opacity:${strength(mark).toFixed(2)}`, sign = mark.state == "wrong" ? "✗" : "";
+  return `<tspan class="mark ${mark.state}" ${about(mark.f, pale)}>${sign}${escaped(text)} </tspan>`;
 }

@@ -2,10 +2,10 @@
 
 const element = id => document.getElementById(id);
 const SPEEDS = [1, 2, 5, 10, 30];  // steps a second
-let frame = 0, timer = null;
+let frame = 0, timer = null, legendStage = null;
 
 element("panels").innerHTML = WHO.map(who =>
-  `<section class="panel" data-who="${who}"><h2>${who == "algorithm" ? "The algorithm" : "The network"}</h2>` +
+  `<section class="panel" data-who="${who}"><h2>The ${who}</h2>` +
   `<p class="chips"></p><div class="picture"></div><div class="grids"></div></section>`).join("");
 const panels = WHO.map(who => document.querySelector(`.panel[data-who=${who}]`));
 document.body.classList.toggle("alone", !D.network);
@@ -14,29 +14,20 @@ document.body.classList.toggle("chipless", !S.given.length && !D.features.some(f
 function draw() {
   lookUpColours();
   WHO.forEach((who, k) => {
-    const part = kind => panels[k].querySelector(`.${kind}`);
-    part("chips").innerHTML = chipsOf(who);
-    part("picture").innerHTML = S.kind == "plane" ? drawPlane(who, frame, panels[k].clientWidth - 24) : drawRows(who, frame);
+    const part = kind => panels[k].querySelector(`.${kind}`), room = panels[k].clientWidth - 24;
+    part("chips").innerHTML = chipsOf(who, frame);
+    part("picture").innerHTML = S.kind == "plane" ? drawPlane(who, frame, room) : drawRows(who, frame);
     drawGrids(part("grids"), who, frame);
   });
-  element("step").textContent = frame == ANSWER ? `answer, after ${D.steps} steps` : `step ${frame} of ${D.steps - 1}`;
-  for (const [name, x] of Object.entries({valuenow: frame, valuemin: 0, valuemax: ANSWER, valuetext: element("step").textContent}))
-    track.setAttribute(`aria-${name}`, x);
+  const text = frame == ANSWER ? `answer, after ${D.steps} steps` : `step ${frame} of ${D.steps - 1}`;
+  element("step").textContent = text;
+  const said = {valuenow: frame, valuemin: 0, valuemax: ANSWER, valuetext: text};
+  for (const name in said) track.setAttribute(`aria-${name}`, said[name]);
   drawTimeline(frame);
-  drawLegend();
+  const stage = frame == ANSWER ? "output" : "hint";
+  if (stage != legendStage) element("legend").querySelector("div").innerHTML = legendOf(frame);
+  legendStage = stage;
   if (element("values").open) element("values").querySelector("div").innerHTML = valuesAt(frame);
-}
-
-// What belongs to the whole problem: numbers, phases.
-function chipsOf(who) {
-  const given = S.given.map(([name, text]) => `<span class="mark given">${escaped(name)} ${escaped(text)}</span>`);
-  const found = ofFrame(frame).filter(f => f.way == "chip" && f.shown && (who == "algorithm" || f.said)).map(f => {
-    const x = value(f, who, frame, 0), wrong = who == "network" && isWrong(f, frame, 0);
-    const p = who == "network" ? percent(probability(f, frame, 0, x)) : "", state = wrong ? "wrong" : "right";
-    return `<span class="mark ${state}" data-f="${escaped(f.name)}" style="--hue:var(${f.hue})">${wrong ? "✗ " : ""}${escaped(f.name)} ${escaped(told(f, x))} ${p}</span>` +
-      (wrong ? `<span class="mark ghost" style="--hue:var(${f.hue})">${escaped(told(f, trueValue(f, frame, 0)))}</span>` : "");
-  });
-  return [...given, ...found].join(" ");
 }
 
 function go(to) {
@@ -58,45 +49,33 @@ function pause() {
   Object.assign(element("playing"), {textContent: "▶", ariaLabel: "play"});
 }
 
-const toggle = () => timer === null ? play() : pause();
+const stepTo = to => { pause(); go(to); };
 
-const SIGNS = {flag: "flag", fill: "set", class: "class", number: "number", order: "order", arrow: "arrow", edge: "edges", grid: "table", chip: "value"};
-let legendOf = null;
-
-function drawLegend() {
-  const stage = frame == ANSWER ? "output" : "hint";
-  if (legendOf == stage) return;
-  legendOf = stage;
-  const boxes = ofFrame(frame).map((f, k) => `<label><input type="checkbox" data-k="${k}"${f.shown ? " checked" : ""}>` +
-    `<span class="mark right" style="--hue:var(${f.hue})">${escaped(f.name)}</span> <small>${SIGNS[f.way]}${ringOf(f)}</small></label>`).join("");
-  const states = D.network ? `<p><span class="mark right">right</span> <span class="mark wrong">✗ wrong</span> <span class="mark ghost">where it truly is</span> ` +
-    `<span class="mark faint">thought possible</span> paler is less sure</p>` : "";
-  element("legend").querySelector("div").innerHTML = `<p class="boxes">${boxes}</p>${states}`;
-}
-
-// In a plane sets are told apart by where they are drawn.
-function ringOf(f) {
-  if (f.way != "fill" || S.kind != "plane") return "";
-  const level = ofFrame(frame).filter(other => other.way == "fill").indexOf(f);
-  return [", fills a node", ", a ring", ", a dashed ring", ", a dotted ring"][Math.min(level, 3)];
-}
-
+// What a node or an entry of a table holds, in words.
 function readOut(event) {
   const panel = event.target.closest(".panel"), node = event.target.closest("[data-i]");
   if (!panel) return;
   const who = panel.dataset.who;
   if (node) element("told").textContent = nodeInWords(who, frame, Number(node.dataset.i));
-  else if (event.target.tagName == "CANVAS") {
-    const f = byName(event.target.dataset.f, frame), pair = entryAt(event.target, event);
-    if (pair) element("told").textContent = `${who}, ${f.name} of ${S.labels[pair[0]]} and ${S.labels[pair[1]]}: ${entryInWords(f, who, frame, pair[0] * N + pair[1])}`;
-  }
+  const pair = event.target.tagName == "CANVAS" && entryAt(event.target, event);
+  if (!pair) return;
+  const f = byName(event.target.dataset.f, frame), [i, j] = pair;
+  const words = entryInWords(f, who, frame, i * N + j);
+  element("told").textContent = `${who}, ${f.name} of ${S.labels[i]} and ${S.labels[j]}: ${words}`;
 }
 
-const KEYS = {ArrowLeft: () => { pause(); go(frame - 1); }, ArrowRight: () => { pause(); go(frame + 1); }, Home: () => { pause(); go(0); }, End: () => go(ANSWER), " ": toggle};
+const KEYS = {
+  ArrowLeft: () => stepTo(frame - 1),
+  ArrowRight: () => stepTo(frame + 1),
+  Home: () => stepTo(0),
+  End: () => stepTo(ANSWER),
+  " ": () => timer === null ? play() : pause(),
+};
 
 document.addEventListener("keydown", event => {
-  const busy = event.target.closest("select, input, textarea") || (event.key == " " && event.target.closest("button, summary"));
-  if (busy || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
+  const inField = event.target.closest("select, input, textarea");
+  const pressed = event.key == " " && event.target.closest("button, summary");  // which it presses itself
+  if (inField || pressed || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
   event.preventDefault();
   KEYS[event.key]();
 });
@@ -104,7 +83,7 @@ document.addEventListener("keydown", event => {
 // After a click the space bar plays again; who moves by keys presses with it what has the focus.
 document.addEventListener("click", event => { if (event.detail) event.target.closest("button")?.blur(); });
 
-const chosen = event => { pause(); go(frameAt(event.clientX - track.getBoundingClientRect().left, track.clientWidth)); };
+const chosen = event => stepTo(frameAt(event.clientX - track.getBoundingClientRect().left, track.clientWidth));
 track.addEventListener("pointerdown", event => { chosen(event); track.setPointerCapture(event.pointerId); });
 track.addEventListener("pointermove", event => { if (event.buttons) chosen(event); });
 element("panels").addEventListener("click", readOut);
@@ -112,22 +91,34 @@ element("first").onclick = KEYS.Home;
 element("back").onclick = KEYS.ArrowLeft;
 element("on").onclick = KEYS.ArrowRight;
 element("last").onclick = KEYS.End;
-element("playing").onclick = toggle;
+element("playing").onclick = KEYS[" "];
 element("values").ontoggle = draw;
-element("legend").addEventListener("change", event => { ofFrame(frame)[event.target.dataset.k].shown = event.target.checked; draw(); });
-element("verdict").addEventListener("click", event => { if (event.target.dataset.step) { pause(); go(Number(event.target.dataset.step)); } });
+element("legend").addEventListener("change", event => {
+  ofFrame(frame)[event.target.dataset.k].shown = event.target.checked;
+  draw();
+});
+element("verdict").addEventListener("click", event => {
+  if (event.target.dataset.step) stepTo(Number(event.target.dataset.step));
+});
 element("speed").innerHTML = SPEEDS.map(x => `<option value="${x}">${x}/s</option>`).join("");
 element("speed").value = String(D.steps <= 30 ? 2 : D.steps <= 120 ? 5 : 10);
 element("speed").onchange = () => { if (timer !== null) { pause(); play(); } };
+
+const darkSystem = matchMedia("(prefers-color-scheme: dark)"), root = document.documentElement;
 element("theme").onclick = () => {
-  const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme == "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  document.documentElement.dataset.theme = dark ? "light" : "dark";
+  const dark = root.dataset.theme ? root.dataset.theme == "dark" : darkSystem.matches;
+  root.dataset.theme = dark ? "light" : "dark";
   draw();
 };
+darkSystem.addEventListener("change", draw);
 addEventListener("resize", draw);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 
-if (S.kind == "plane" && panels[0].clientWidth < 420) for (const f of D.features) if (f.way == "number") f.shown = false;  // no room
+if (S.kind == "plane" && panels[0].clientWidth < 420)  // there is no room for numbers beside nodes
+  for (const f of D.features.filter(f => f.way == "number")) f.shown = false;
 go(Number(location.hash.slice(1)) || 0);
-window.rnar = {go, play, pause, get frame() { return frame; }, get playing() { return timer !== null; }, data: D, value, isWrong, probability};
-document.documentElement.dataset.ready = "yes";
+window.rnar = {
+  took: performance.now(), data: D, go, play, pause,
+  get frame() { return frame; },
+  get playing() { return timer !== null; },
+};
+root.dataset.ready = "yes";

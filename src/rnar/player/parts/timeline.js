@@ -6,7 +6,8 @@ const LINE = 15;
 // At each frame the share of entries that are right (without a network: that stay as they were); NaN where none is judged.
 // There may be millions of entries: so one plain loop over the arrays.
 function sharesRight(f) {
-  const given = f.stage == "hint" ? 1 : 0, steps = f.truth.length / f.size - given, found = new Float32Array(steps + given).fill(NaN);
+  const given = f.stage == "hint" ? 1 : 0, steps = f.truth.length / f.size - given;
+  const found = new Float32Array(steps + given).fill(NaN);
   const other = D.network ? f.decided : f.truth, judgedAlways = f.kind != "mask" && f.kind != "categorical";
   if (!other || (!D.network && !given)) return found;
   for (let t = 0; t < steps; t++) {
@@ -23,11 +24,15 @@ function sharesRight(f) {
 
 for (const f of D.features) f.right = sharesRight(f);
 
-const rightAt = (f, frame) => frame == ANSWER ? (f.stage == "output" ? f.right[0] : NaN) : f.stage == "hint" ? f.right[frame] : NaN;
+function rightAt(f, frame) {
+  if ((frame == ANSWER) != (f.stage == "output")) return NaN;
+  return f.right[frame == ANSWER ? 0 : frame];
+}
 
 function drawTimeline(frame) {
-  const dense = devicePixelRatio || 1, wide = track.clientWidth, high = LINE * D.features.length, pen = track.getContext("2d");
-  if (track.width != Math.round(wide * dense)) Object.assign(track, {width: Math.round(wide * dense), height: high * dense});
+  const dense = devicePixelRatio || 1, wide = track.clientWidth, high = LINE * D.features.length;
+  const pen = track.getContext("2d"), width = Math.round(wide * dense);
+  if (track.width != width) Object.assign(track, {width, height: high * dense});
   track.style.height = `${high}px`;
   pen.setTransform(dense, 0, 0, dense, 0, 0);
   pen.clearRect(0, 0, wide, high);
@@ -47,12 +52,14 @@ function drawTimeline(frame) {
 // A pixel may stand for several steps: then for the worst of them.
 function bit(pen, f, from, to, x, y, wide) {
   let worst = NaN;
-  for (let frame = from; frame <= to; frame++) { const p = rightAt(f, frame); if (!(worst <= p) && !Number.isNaN(p)) worst = p; }
-  const gap = track.clientWidth / (ANSWER + 1) > 6 ? 1 : 0;
-  if (Number.isNaN(worst)) { pen.fillStyle = colours.none; pen.fillRect(x, y + 1, wide - gap, LINE - 2); return; }
-  pen.fillStyle = colours.fine;
+  for (let frame = from; frame <= to; frame++) {
+    const right = rightAt(f, frame);
+    if (!Number.isNaN(right) && !(worst <= right)) worst = right;
+  }
+  const gap = track.clientWidth / (ANSWER + 1) > 6 ? 1 : 0, nothing = Number.isNaN(worst);
+  pen.fillStyle = nothing ? colours.none : colours.fine;
   pen.fillRect(x, y + 1, wide - gap, LINE - 2);
-  if (worst == 1) return;
+  if (nothing || worst == 1) return;
   pen.fillStyle = D.network ? colours.wrong : colours.right;
   const high = Math.max(4, (LINE - 2) * (1 - worst));  // as high as it is wrong: not by its colour alone
   pen.fillRect(x, y + LINE - 1 - high, wide - gap, high);
@@ -60,8 +67,9 @@ function bit(pen, f, from, to, x, y, wide) {
 
 const frameAt = (x, wide) => Math.max(0, Math.min(ANSWER, Math.floor(x * (ANSWER + 1) / wide)));
 
-names.innerHTML = D.features.map(f => `<span data-f="${escaped(f.name)}" title="${escaped(f.name)}">${escaped(f.name)}</span>`).join("");
-document.getElementById("key").innerHTML = D.network
-  ? "Each column is a step, the last is the answer. The higher a bar, the more entries of that hint are wrong" +
-    (D.features.some(f => f.kind == "scalar" && f.said) ? "; a number is wrong if it is off by more than a tenth of its range." : ".")
-  : "Each column is a step, the last is the answer. A bar marks a hint that changes, as high as the share of its entries.";
+names.innerHTML = D.features.map(f => `<span title="${escaped(f.name)}">${escaped(f.name)}</span>`).join("");
+const hasNumbers = D.features.some(f => f.kind == "scalar" && f.said);
+const slack = hasNumbers ? "; a number is wrong if it is off by more than a tenth of its range" : "";
+document.getElementById("key").textContent = "Each column is a step, the last is the answer. " + (D.network
+  ? `The higher a bar, the more entries of that hint are wrong${slack}.`
+  : "A bar marks a hint that changes, as high as the share of its entries.");
