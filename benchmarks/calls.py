@@ -31,7 +31,8 @@ from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 
 COLUMNS = ("work", "views", "loops", "python")
-NO_WORK = (
+NO_WORK = ("detach", "_unsafe_view", "_reshape_alias", "lift_fresh")
+NO_WORK += ("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided")
     "detach",
     "_unsafe_view",
     "_reshape_alias",

@@ -162,6 +162,16 @@ CASES = {
             p[:, :, None] - second(q, rectified(few, out, bias, layer), channels, weight),
         ],
     ),
+    "gated_norm": Case(
+        partial(kernels.gated_norm, epsilon=1e-5),
+        lambda s: [*[(s.batch, s.nodes, s.size)] * 3, (s.size,), (s.size,)],
+        lambda old, x, gate, weight, bias: (
+            old
+            + torch.sigmoid(gate)
+            * ((x - x.mean(-1, True)) / (x.var(-1, keepdim=True, correction=0) + 1e-5).sqrt() * weight + bias - old)
+        ),
+        lambda *_: [],
+    ),
     "max_dot_triples": Case(
         kernels.max_dot_triples,
         lambda s: [(s.batch, s.nodes, s.nodes, s.size), (s.batch, s.nodes, s.size), (s.size,)],
@@ -279,6 +289,29 @@ def test_in_bfloat16_values_and_gradients_are_near_those_in_double_precision(nam
     assert all(x.dtype == torch.float32 for x in found[1:])
     errors = [(ours.double() - theirs).norm() / theirs.norm() for ours, theirs in zip(found, expected, strict=True)]
     assert 0 < max(errors) < 0.02  # so that something was rounded, to 1/512 at most each time
+
+
+@pytest.mark.parametrize("enough", [1, 10, 1000], ids=lambda rows: f"{rows} rows")
+@pytest.mark.parametrize("shape", [(3, 4), (2, 5, 4)])
+def test_a_gradient_that_is_gathered_over_steps_is_that_of_autograd(enough, shape, monkeypatch):
+    monkeypatch.setattr(sys.modules["rnar.ops.linear"], "ENOUGH", enough)
+    generator = torch.Generator().manual_seed(0)
+    start, weight, bias = (torch.randn(s, generator=generator, dtype=torch.double) for s in (shape, (4, 4), (4,)))
+
+    def gradients(gathered: bool) -> list[Tensor]:
+        x, w, b = (each.clone().requires_grad_() for each in (start, weight, bias))
+        place = kernels.Gathered(w, b) if gathered else None
+        y = x
+        for _ in range(3):
+            y = torch.tanh(kernels.linear(y, w, b, place))
+        (y + kernels.linear(start, w, b, place)).square().sum().backward()  # the last one reads what has no gradient
+        if place is not None:
+            place.settle()
+            place.settle()  # nothing is left
+        return [each.grad for each in (x, w, b)]
+
+    for ours, theirs in zip(gradients(True), gradients(False), strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-12, rtol=1e-12)
 
 
 @loop

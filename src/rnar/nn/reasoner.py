@@ -10,8 +10,9 @@ from rnar.clrs.spec import Place, Spec
 from rnar.nn import decoders
 from rnar.nn.decoders import Decoders, Logits, View, Widths
 from rnar.nn.encoders import Encoders, Graph
+from rnar.nn.groups import Group, apart, together
 from rnar.nn.kinds import kind_of
-from rnar.nn.linear import OfChannels
+from rnar.nn.linear import LinearMap, OfChannels
 from rnar.nn.processors.processor import Processor, State
 
 HintSource = Literal["network", "truth", "nothing"]
@@ -47,8 +48,8 @@ class Prepared(NamedTuple):
     """the map from the channels of pairs, first inputs and then hints, to H features"""
     adjacency: Tensor | None
     """bool [B, N, N]: which nodes inputs join; None where no processor looks at it"""
-    hints: dict[Place, OfChannels]
-    """the maps from the channels of hints"""
+    hints: dict[Place, LinearMap]
+    """the maps from the channels of hints, but those of pairs"""
     processor: Any
     decode_hints: decoders.Prepared
     decode_outputs: decoders.Prepared
@@ -58,8 +59,8 @@ class Moment(NamedTuple):
     """What one step gives."""
 
     state: State
-    hints: dict[str, Tensor]
-    """the logits of the next hints, [B, ...]"""
+    hints: dict[Group, Tensor]
+    """the logits of the next hints, [B, k, ...]"""
     outputs: dict[str, Logits]
     """the logits of those samples that end here"""
     losses: dict[str, Tensor]
@@ -129,7 +130,10 @@ class Reasoner(nn.Module):
         """What is the same at every step of samples whose inputs are these, in stored form [B, ...]."""
         heads, size = self.heads_of(task), self.processor.size
         like = next(self.processor.parameters())
-        wide = {name: kind_of(feature).widen(inputs[name], nodes) for name, feature in heads.spec.inputs.items()}
+        wide = {
+            group: kind_of(feature).widen(together(group, inputs, 1), nodes)
+            for group, feature in heads.inputs.groups.items()
+        }
         read, maps, of_hints = heads.inputs(wide), heads.inputs.prepare(), heads.hints.prepare()
         read = {place: channels.to(like.dtype) for place, channels in read.items()}
         batch, zeros = len(next(iter(inputs.values()))), like.new_zeros
@@ -142,13 +146,13 @@ class Reasoner(nn.Module):
             read.get("edge", zeros(batch, nodes, nodes, 0)),
             pairs,
             self._adjacency(heads, wide, batch, nodes) if self.processor.uses_adjacency else None,
-            of_hints,
+            {place: of_hints[place].map for place in of_hints if place != "edge"},
             self.processor.prepare(pairs),
             heads.decode_hints.prepare(pairs),
             heads.decode_outputs.prepare(pairs),
         )
 
-    def _adjacency(self, heads: Heads, wide: dict[str, Tensor], batch: int, nodes: int) -> Tensor:
+    def _adjacency(self, heads: Heads, wide: dict[Group, Tensor], batch: int, nodes: int) -> Tensor:
         device = next(self.processor.parameters()).device
         itself = torch.eye(nodes, dtype=torch.bool, device=device).expand(batch, -1, -1)
         joined = heads.inputs.adjacency(wide)
@@ -164,7 +168,7 @@ class Reasoner(nn.Module):
         task: str,
         prepared: Prepared,
         state: State,
-        hints: dict[str, Tensor],
+        hints: dict[Group, Tensor],
         ending: slice,
         rng: torch.Generator | None = None,
         noise: Tensor | None = None,
@@ -175,7 +179,7 @@ class Reasoner(nn.Module):
             task: Of which the samples are.
             prepared: What `prepare` returned.
             state: What the step before left of them: tensors [B, ...].
-            hints: What is fed to them, in wide form: [B, ...].
+            hints: What is fed to them, in wide form: [B, k, ...].
             ending: Those samples whose outputs are wanted.
             rng: For processors that draw.
             noise: [ending, N, N], uniform, for permutations in training.
@@ -191,10 +195,11 @@ class Reasoner(nn.Module):
         view = View(step.nodes, graph.channels, step.edges, graph.whole)
         outputs: dict[str, Logits] = {}
         if ending.start < ending.stop:
-            outputs = heads.decode_outputs(view.part(ending), prepared.decode_outputs, noise)
-        return Moment(step.state, heads.decode_hints(view, prepared.decode_hints), outputs, step.losses)
+            outputs = apart(heads.decode_outputs(view.part(ending), prepared.decode_outputs, noise))
+        hints = heads.decode_hints(view, prepared.decode_hints)
+        return Moment(step.state, hints, outputs, step.losses)
 
-    def _graph(self, heads: Heads, prepared: Prepared, hints: dict[str, Tensor], active: int) -> Graph:
+    def _graph(self, heads: Heads, prepared: Prepared, hints: dict[Group, Tensor], active: int) -> Graph:
         """The inputs of the active samples, and the hints that are fed to them."""
         nodes, whole, channels = prepared.nodes[:active], prepared.whole[:active], prepared.channels[:active]
         read = {place: x.to(nodes.dtype) for place, x in heads.hints(hints).items()}

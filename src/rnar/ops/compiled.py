@@ -28,7 +28,31 @@ def compiled(x: Tensor) -> bool:
 
 def arrays(*tensors: Tensor) -> list[Any]:
     """The same memory, for loops; of bfloat16 the bits."""
-    return [(x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy() for x in map(Tensor.detach, tensors)]
+    found = [x.detach() if x.requires_grad else x for x in tensors]
+    return [(x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy() for x in found]
+
+
+class _Nothing:
+    """Takes what is to be kept for a backward pass that will not come."""
+
+    def save_for_backward(self, *tensors: Tensor) -> None:
+        pass
+
+
+def apply(function: Any, *arguments: Any) -> Any:
+    """A function of tensors; where nobody wants gradients, without what torch does for them."""
+    return function.apply(*arguments) if torch.is_grad_enabled() else function.forward(_Nothing(), *arguments)
+
+
+def cut_off(x: Tensor) -> Tensor:
+    """The same without its history."""
+    return x.detach() if x.requires_grad else x
+
+
+def zeros(*likes: Tensor) -> list[Tensor]:
+    """Zeros in float32 of the shapes of these, filled at once: gradients that loops add to."""
+    pieces = torch.zeros(sum(x.numel() for x in likes)).split([x.numel() for x in likes])
+    return [piece.view(x.shape) for piece, x in zip(pieces, likes, strict=True)]
 
 
 def loop(function: Callable[..., None] | None = None, fastmath: bool = False) -> Any:
@@ -66,11 +90,12 @@ class Blocks:
 
     def rows(self, x: Tensor) -> list[Tensor]:
         """The pairs of each block: [pairs of the block, ...] of x [B, ..., H]"""
-        return list(x.view(-1, x.shape[-1]).split(self.size * self.pairs))
+        flat = x.view(-1, x.shape[-1])
+        return [flat] if len(self.slices) == 1 else list(flat.split(self.size * self.pairs))
 
     def space(self, like: Tensor, width: int) -> tuple[Tensor, list[Tensor]]:
         """Space for one block, as [size, pairs, width], and as much of it as each block needs, as `rows` has it."""
         space = like.new_empty(self.size, self.pairs, width)
-        flat = space.view(-1, width)
-        last = self.slices[-1]
-        return space, [*[flat] * (len(self.slices) - 1), flat[: (last.stop - last.start) * self.pairs]]
+        flat, last = space.view(-1, width), self.slices[-1]
+        rest = (last.stop - last.start) * self.pairs
+        return space, [*[flat] * (len(self.slices) - 1), flat if rest == flat.shape[0] else flat[:rest]]

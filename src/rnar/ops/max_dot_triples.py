@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.ops.compiled import arrays, compiled
+from rnar.ops.compiled import apply, arrays, compiled
 
 
 def max_dot_triples(pairs: Tensor, r: Tensor, w: Tensor) -> Tensor:
     """w . max(pairs_ij, r_k): [B, i, j, k] of pairs [B, i, j, H] and r [B, N, H]"""
     if compiled(pairs):
-        return _MaxDotTriples.apply(pairs, r, w)  # type: ignore[no-any-return]
+        return apply(_MaxDotTriples, pairs, r, w)
     rows = [torch.maximum(pairs[:, i, :, None], r[:, None]) @ w for i in range(pairs.shape[1])]  # not all at once
     return torch.stack(rows, dim=1)
 

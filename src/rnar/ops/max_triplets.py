@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.ops.compiled import arrays, compiled
+from rnar.ops.compiled import apply, arrays, compiled, zeros
 
 
 def max_triplets(channels: Tensor, weight: Tensor, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
@@ -16,7 +16,7 @@ def max_triplets(channels: Tensor, weight: Tensor, a: Tensor, b: Tensor, c: Tens
     The [B, a, b, c, F] is never made.
     """
     if compiled(channels):
-        return _MaxTriplets.apply(channels, weight, a, b, c)  # type: ignore[no-any-return]
+        return apply(_MaxTriplets, channels, weight, a, b, c)
     x, y, z = (channels @ weight).chunk(3, dim=-1)
     return _MaxPlus.apply(x + a[:, :, None], y) + z + b[:, :, None] + c[:, None]
 
@@ -34,8 +34,8 @@ class _MaxTriplets(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
         channels, weight, arg = ctx.saved_tensors
-        to_channels, to_weight = torch.empty_like(channels), torch.zeros_like(weight)
-        to_nodes = [gradient.new_zeros(*channels.shape[:2], gradient.shape[3]) for _ in "abc"]
+        to_channels, each = torch.empty_like(channels), gradient[:, 0]
+        to_weight, *to_nodes = zeros(weight, each, each, each)
         loop_of_max_triplets_backward(
             *arrays(gradient.contiguous(), channels, weight, arg, to_channels, to_weight, *to_nodes)
         )
