@@ -33,15 +33,6 @@ from rnar.evaluation.evaluate import evaluate
 COLUMNS = ("work", "views", "loops", "python")
 NO_WORK = ("detach", "_unsafe_view", "_reshape_alias", "lift_fresh")
 NO_WORK += ("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided")
-    "detach",
-    "_unsafe_view",
-    "_reshape_alias",
-    "lift_fresh",
-    "empty",
-    "empty_like",
-    "new_empty",
-    "empty_strided",
-)
 
 
 class Calls(TorchDispatchMode):

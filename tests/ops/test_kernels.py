@@ -236,6 +236,15 @@ def test_values_and_gradients_are_the_same_where_there_are_no_loops(name):
     assert_close(results(CASES[name].function, tensors, torch.float64), expected, 1e-12)
 
 
+@pytest.mark.parametrize("at_once", [1, 1000, 1 << 20], ids=lambda numbers: f"{numbers} numbers")
+@pytest.mark.parametrize("name", ["max_triplets", "max_dot_triples"])
+def test_without_loops_any_portions_of_triples_give_the_same(name, at_once, monkeypatch):
+    monkeypatch.setattr(sys.modules["rnar.ops.compiled"], "NUMBERS", at_once)
+    tensors = inputs(name, SMALL)
+    expected = results(CASES[name].plain, tensors, torch.float64)
+    assert_close(results(CASES[name].function, tensors, torch.float64), expected, 1e-12)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_memory_need_not_be_contiguous(name):
     tensors = inputs(name, SMALL)

@@ -64,7 +64,7 @@ def load(reasoner: Reasoner, batch: Batch, part: Part | None = None) -> Samples:
                 raise ValueError(f"this batch of {batch.task} has no {stage} {name!r}, which the network expects")
     part = part or Part.all_of(batch)
     order = np.argsort(-batch.lengths, kind="stable")
-    steps, lengths = batch.lengths[order[0]], batch.lengths[order]
+    steps, lengths = int(batch.lengths[order[0]]), batch.lengths[order]
     goes_on = lengths > np.arange(1, max(2, steps))[:, None]  # [steps, B]
 
     def loaded(array: np.ndarray) -> Tensor:

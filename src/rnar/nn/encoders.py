@@ -41,7 +41,9 @@ class Encoders(nn.Module):
     def __init__(self, features: dict[str, Feature], size: int, xavier_on_scalars: bool = False):
         super().__init__()
         self.groups = grouped(features)
-        self.places = {place: [g for g, f in self.groups.items() if read_at(f) == place] for place in PLACES}
+        self.places: dict[Place, list[Group]] = {
+            place: [group for group, feature in self.groups.items() if read_at(feature) == place] for place in PLACES
+        }
         self.size = size
         self.maps = nn.ModuleDict()
         for name, feature in features.items():

@@ -20,6 +20,9 @@ from rnar.common.compiling import entry_point
 ROWS = 512
 """Pairs that are worked on at once: what several passes read and write shall stay in a core's own cache."""
 
+NUMBERS = 1 << 26
+"""That plain tensor code may make at once, where loops would need no room."""
+
 
 def compiled(x: Tensor) -> bool:
     """Are there loops for this tensor?"""
@@ -70,6 +73,12 @@ def loop(function: Callable[..., None] | None = None, fastmath: bool = False) ->
         (half if first.dtype == np.uint16 else single)(first, *others)
 
     return call
+
+
+def portions(count: int, each: int) -> list[slice]:
+    """A count of things with so many numbers each, as many at a time as plain tensor code may make of them."""
+    at_once = max(1, NUMBERS // max(1, each))
+    return [slice(start, min(start + at_once, count)) for start in range(0, count, at_once)]
 
 
 def add_product(total: Tensor, a: Tensor, b: Tensor) -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rnar.ops.compiled import apply, cut_off
 
-ENOUGH = 4096
+ENOUGH = 2048
 """Rows of which a product is taken: so many may wait, and take memory."""
 
 

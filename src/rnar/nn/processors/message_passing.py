@@ -8,6 +8,7 @@ gate:     g_j = sigmoid(G3 relu(G1 z_j + G2 a_j));   h_j' <- g_j h_j' + (1 - g_j
 triplets: t_bc = relu(O3 max_a (T1 z_a + T2 z_b + T3 z_c + E1 e_ab + E2 e_ac + E3 e_bc + Tg g)), for decoders only
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -83,10 +84,11 @@ class MessagePassing(Processor):
         self.gate = Gate(size) if gate else None
 
     def prepare(self, pairs: OfChannels) -> Prepared:
-        of_nodes: list[list[nn.Linear]] = [[self.to_receiver], [self.to_sender]]
-        with_messages, of_messages = [self.from_node], [self.from_messages]
-        of_whole, of_pairs, triplets = [self.to_whole], pairs.then([self.to_edge]), None
-        rests = {self.to_whole: of_pairs.bias}
+        of_nodes: list[Sequence[nn.Linear]] = [[self.to_receiver], [self.to_sender]]
+        with_messages: list[nn.Linear] = [self.from_node]
+        of_messages, of_whole = [self.from_messages], [self.to_whole]
+        of_pairs, triplets = pairs.then([self.to_edge]), None
+        rests: dict[nn.Linear, Tensor] = {self.to_whole: of_pairs.bias}
         if self.triplets is not None:
             triplets = pairs.then(self.triplets.of_pairs())
             of_nodes += [[self.triplets.from_a], [self.triplets.from_b], [self.triplets.from_c]]
