@@ -15,6 +15,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch.autograd.function import BackwardCFunction
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from rnar import ops as kernels
 from rnar.ops.compiled import arrays, loop
@@ -243,6 +244,26 @@ def test_without_loops_any_portions_of_triples_give_the_same(name, at_once, monk
     tensors = inputs(name, SMALL)
     expected = results(CASES[name].plain, tensors, torch.float64)
     assert_close(results(CASES[name].function, tensors, torch.float64), expected, 1e-12)
+
+
+class Calls(TorchDispatchMode):
+    """Counts operations of torch."""
+
+    count = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.count += 1
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "lstm"])  # which is one call where there is cuDNN
+def test_without_loops_the_number_of_calls_does_not_grow_with_the_nodes(name):
+    counts = set()
+    for shape in (SMALL, SMALL._replace(nodes=11)):
+        with Calls() as calls:
+            results(CASES[name].function, drawn(name, shape, seed=0), torch.float64)
+        counts.add(calls.count)
+    assert len(counts) == 1
 
 
 @pytest.mark.parametrize("name", CASES)
