@@ -5,7 +5,8 @@
 Each point is a process of its own, so that its memory is its own. It has a network of size 128 and a batch of
 Quickselect whose samples all take the same number of steps, which are all kept for the backward pass; the best of
 `--rounds` gradients counts, after one to warm up. One of four things grows at a time. Memory is the most that all
-processes of the point had, less what one had before its first step (the interpreter, torch, weights).
+processes of the point had, less what one had before its first step (the interpreter, torch, weights). Time is that of
+the processors, which other work on the machine changes less than that of the clock; where cores grow, the clock's.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import Any
 
 MODELS = ("rnar", "triplet-gmpnn")
 GROWING: dict[str, tuple[dict[str, int], tuple[int, ...]]] = {
@@ -31,8 +32,6 @@ TITLES = {"n": "nodes", "samples": "samples in a batch", "steps": "steps of each
 
 def point(model: str, rounds: int, n: int, samples: int, steps: int, cores: int) -> dict[str, float]:
     """Seconds and bytes of a training step."""
-    import time
-
     import numpy as np
 
     import rnar.clrs
@@ -49,33 +48,47 @@ def point(model: str, rounds: int, n: int, samples: int, steps: int, cores: int)
     workers = Workers(network, cores, memory=1 << 40)
     before = peak_memory()
     workers.backward(batch)  # compiles
-    seconds = []
+    wall, processor = [], []
     for _ in range(rounds):
-        start = time.perf_counter()
+        start, used = time.perf_counter(), processor_seconds(workers.processes)
         workers.backward(batch)
-        seconds.append(time.perf_counter() - start)
-    return {"seconds": min(seconds), "bytes": workers.peak_memory() - before}
+        wall.append(time.perf_counter() - start)
+        processor.append(processor_seconds(workers.processes) - used)
+    return {"wall": min(wall), "processor": min(processor), "bytes": workers.peak_memory() - before}
 
 
-def measured(rounds: int) -> list[dict[str, Any]]:
-    rows = []
+def processor_seconds(others: list[int]) -> float:
+    """Of this process and others, so far."""
+    times = [Path(f"/proc/{number}/stat").read_text().split()[13:15] for number in others]
+    return time.process_time() + sum(int(t) for pair in times for t in pair) / os.sysconf("SC_CLK_TCK")
+
+
+FIELDS = ("growing", "model", "n", "samples", "steps", "cores", "wall", "processor", "bytes")
+
+
+def measure(path: Path, rounds: int) -> list[dict[str, str]]:
+    """All points; those that the file has are not measured again, and others are appended to it."""
+    if not path.exists():
+        path.write_text(",".join(FIELDS) + "\n")
     for growing, (others, values) in GROWING.items():
-        for value in values:
-            for model in MODELS:
-                setting = {**others, growing: value}
-                asked = json.dumps({"model": model, "rounds": rounds, **setting})
-                found = subprocess.run([sys.executable, __file__, "--point", asked], stdout=subprocess.PIPE, check=True)
-                rows.append({"growing": growing, "model": model, **setting, **json.loads(found.stdout)})
-                print(rows[-1], file=sys.stderr, flush=True)
-    return rows
+        for setting in ({**others, growing: value, "model": model} for value in values for model in MODELS):
+            rows = list(csv.DictReader(path.read_text().splitlines()))
+            if any(row["growing"] == growing and all(row[k] == str(v) for k, v in setting.items()) for row in rows):
+                continue
+            asked = json.dumps({"rounds": rounds, **setting})
+            found = subprocess.run([sys.executable, __file__, "--point", asked], stdout=subprocess.PIPE, check=True)
+            with path.open("a") as file:
+                csv.DictWriter(file, FIELDS).writerow({"growing": growing, **setting, **json.loads(found.stdout)})
+    return list(csv.DictReader(path.read_text().splitlines()))
 
 
-def draw(rows: list[dict[str, Any]], path: str) -> None:
+def draw(rows: list[dict[str, str]], path: str) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, len(GROWING), figsize=(13, 6), sharex="col", layout="constrained")
     for k, (growing, (others, _)) in enumerate(GROWING.items()):
-        for place, what, scale in ((axes[0, k], "seconds", 1.0), (axes[1, k], "bytes", 1e-6)):
+        seconds = "wall" if growing == "cores" else "processor"
+        for place, what, scale in ((axes[0, k], seconds, 1.0), (axes[1, k], "bytes", 1e-6)):
             for model, mark in zip(MODELS, "os", strict=True):
                 own = [row for row in rows if (row["growing"], row["model"]) == (growing, model)]
                 x = [int(row[growing]) for row in own]
@@ -86,7 +99,8 @@ def draw(rows: list[dict[str, Any]], path: str) -> None:
             place.grid(alpha=0.3)
         axes[1, k].set_xlabel(TITLES[growing])
         axes[0, k].set_title(", ".join(f"{name} {value}" for name, value in others.items()), fontsize=10)
-    axes[0, 0].set_ylabel("seconds of a training step")
+    axes[0, 0].set_ylabel("processor seconds of a training step")
+    axes[0, -1].set_ylabel("wall seconds")
     axes[1, 0].set_ylabel("megabytes of a training step")
     axes[0, 0].legend()
     figure.savefig(path, dpi=110)
@@ -95,22 +109,16 @@ def draw(rows: list[dict[str, Any]], path: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--csv", type=Path, help="the points; if the file is there, they are not measured again")
+    parser.add_argument(
+        "--csv", type=Path, default=Path("growth.csv"), help="the points; what it has is not measured again"
+    )
     parser.add_argument("--figure")
     parser.add_argument("--point", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.point:
         print(json.dumps(point(**json.loads(given.point))))
         return
-    if given.csv and given.csv.exists():
-        rows: list[dict[str, Any]] = list(csv.DictReader(given.csv.open()))
-    else:
-        rows = measured(given.rounds)
-        if given.csv:
-            with given.csv.open("w", newline="") as file:
-                writer = csv.DictWriter(file, list(rows[0]))
-                writer.writeheader()
-                writer.writerows(rows)
+    rows = measure(given.csv, given.rounds)
     if given.figure:
         draw(rows, given.figure)
 

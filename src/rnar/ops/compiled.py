@@ -54,7 +54,8 @@ def cut_off(x: Tensor) -> Tensor:
 
 def zeros(*likes: Tensor) -> list[Tensor]:
     """Zeros in float32 of the shapes of these, filled at once: gradients that loops add to."""
-    pieces = torch.zeros(sum(x.numel() for x in likes)).split([x.numel() for x in likes])
+    sizes = [x.numel() for x in likes]
+    pieces = torch.zeros(sum(sizes)).split_with_sizes(sizes)
     return [piece.view(x.shape) for piece, x in zip(pieces, likes, strict=True)]
 
 
