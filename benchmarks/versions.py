@@ -27,12 +27,12 @@ except ImportError:  # the first version
     from rnar.nn.workers import Workers
 
 task, name, threads, memory = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(float(sys.argv[4]) * 1e9)
-precision = sys.argv[5]
+precision, n = sys.argv[5], int(sys.argv[6])
 model = rnar.models.find(name)
 network = model.build(task, seed=0).train()
 network.precision = precision
 workers = Workers(network, threads, memory=memory)
-batches = [model.batch(rnar.clrs.sample(task, 16, 32, seed=seed)) for seed in range(3)]
+batches = [model.batch(rnar.clrs.sample(task, n, 32, seed=seed)) for seed in range(3)]
 
 def processor():
     others = workers.processes if hasattr(workers, "processes") else workers._crew.processes if workers._crew else []
@@ -61,12 +61,13 @@ def main() -> None:
     parser.add_argument("--threads", default="2")
     parser.add_argument("--memory", default="0.6", help="GB that may be spent on what would else be computed twice")
     parser.add_argument("--precision", nargs=2, default=["float32", "float32"], help="of each version's training")
+    parser.add_argument("--n", default="16")
     parser.add_argument("--rounds", type=int, default=6)
     given = parser.parse_args()
     command = [sys.executable, "-c", WORK, given.task, given.model, given.threads, given.memory]
     processes = [
         subprocess.Popen(
-            [*command, precision],
+            [*command, precision, given.n],
             env={**os.environ, "PYTHONPATH": source},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -1,5 +1,7 @@
 """The reasoner as a whole: batches, gradients, feeding, memory of steps, several tasks, several cores."""
 
+from collections import Counter
+
 import pytest
 import torch
 
@@ -213,10 +215,10 @@ def test_a_batch_without_a_feature_is_refused():
 
 
 class Saved:
-    """How many numbers autograd keeps alive at most."""
+    """How many numbers autograd keeps alive at most; what several keep is counted once."""
 
     def __init__(self):
-        self.alive = self.most = 0
+        self.alive, self.most = Counter(), 0
 
     def measure(self, work):
         saved = self
@@ -224,11 +226,14 @@ class Saved:
         class Held:
             def __init__(self, tensor):
                 self.tensor = tensor
-                saved.alive += tensor.numel()
-                saved.most = max(saved.most, saved.alive)
+                self.memory = tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes() // 4
+                saved.alive[self.memory] += 1
+                saved.most = max(saved.most, sum(numbers for _, numbers in saved.alive))
 
             def __del__(self):
-                saved.alive -= self.tensor.numel()
+                saved.alive[self.memory] -= 1
+                if not saved.alive[self.memory]:
+                    del saved.alive[self.memory]
 
         with torch.autograd.graph.saved_tensors_hooks(Held, lambda held: held.tensor):
             work()

@@ -15,6 +15,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch.autograd.function import BackwardCFunction
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from rnar import ops as kernels
 from rnar.ops.compiled import arrays, loop
@@ -192,6 +193,16 @@ CASES = {
             p[:, :, None] - second(q, rectified(few, out, bias, layer), channels, weight),
         ],
     ),
+    "gated_norm": Case(
+        partial(kernels.gated_norm, epsilon=1e-5),
+        lambda s: [*[(s.batch, s.nodes, s.size)] * 3, (s.size,), (s.size,)],
+        lambda old, x, gate, weight, bias: (
+            old
+            + torch.sigmoid(gate)
+            * ((x - x.mean(-1, True)) / (x.var(-1, keepdim=True, correction=0) + 1e-5).sqrt() * weight + bias - old)
+        ),
+        lambda *_: [],
+    ),
     "max_dot_triples": Case(
         kernels.max_dot_triples,
         lambda s: [(s.batch, s.nodes, s.nodes, s.size), (s.batch, s.nodes, s.size), (s.size,)],
@@ -273,6 +284,35 @@ def test_values_and_gradients_are_the_same_where_there_are_no_loops(name):
     assert_close(results(CASES[name].function, tensors, torch.float64), expected, 1e-12)
 
 
+@pytest.mark.parametrize("at_once", [1, 1000, 1 << 20], ids=lambda numbers: f"{numbers} numbers")
+@pytest.mark.parametrize("name", ["max_triplets", "max_dot_triples", "max_plus_triples", "relu_dot_triples"])
+def test_without_loops_any_portions_of_triples_give_the_same(name, at_once, monkeypatch):
+    monkeypatch.setattr(sys.modules["rnar.ops.compiled"], "NUMBERS", at_once)
+    tensors = inputs(name, SMALL)
+    expected = results(CASES[name].plain, tensors, torch.float64)
+    assert_close(results(CASES[name].function, tensors, torch.float64), expected, 1e-12)
+
+
+class Calls(TorchDispatchMode):
+    """Counts operations of torch."""
+
+    count = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.count += 1
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "lstm"])  # which is one call where there is cuDNN
+def test_without_loops_the_number_of_calls_does_not_grow_with_the_nodes(name):
+    counts = set()
+    for shape in (SMALL, SMALL._replace(nodes=11)):
+        with Calls() as calls:
+            results(CASES[name].function, drawn(name, shape, seed=0), torch.float64)
+        counts.add(calls.count)
+    assert len(counts) == 1
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_memory_need_not_be_contiguous(name):
     tensors = inputs(name, SMALL)
@@ -326,6 +366,29 @@ def test_in_bfloat16_values_and_gradients_are_near_those_in_double_precision(nam
     assert all(x.dtype == torch.float32 for x in found[1:])
     errors = [(ours.double() - theirs).norm() / theirs.norm() for ours, theirs in zip(found, expected, strict=True)]
     assert 0 < max(errors) < 0.02  # so that something was rounded, to 1/512 at most each time
+
+
+@pytest.mark.parametrize("enough", [1, 10, 1000], ids=lambda rows: f"{rows} rows")
+@pytest.mark.parametrize("shape", [(3, 4), (2, 5, 4)])
+def test_a_gradient_that_is_gathered_over_steps_is_that_of_autograd(enough, shape, monkeypatch):
+    monkeypatch.setattr(sys.modules["rnar.ops.linear"], "ENOUGH", enough)
+    generator = torch.Generator().manual_seed(0)
+    start, weight, bias = (torch.randn(s, generator=generator, dtype=torch.double) for s in (shape, (4, 4), (4,)))
+
+    def gradients(gathered: bool) -> list[Tensor]:
+        x, w, b = (each.clone().requires_grad_() for each in (start, weight, bias))
+        place = kernels.Gathered(w, b) if gathered else None
+        y = x
+        for _ in range(3):
+            y = torch.tanh(kernels.linear(y, w, b, place))
+        (y + kernels.linear(start, w, b, place)).square().sum().backward()  # the last one reads what has no gradient
+        if place is not None:
+            place.settle()
+            place.settle()  # nothing is left
+        return [each.grad for each in (x, w, b)]
+
+    for ours, theirs in zip(gradients(True), gradients(False), strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-12, rtol=1e-12)
 
 
 @loop

@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from rnar.engine.draws import Purpose, draws
 from rnar.engine.samples import Samples
+from rnar.nn.groups import Group
 from rnar.nn.kinds import kind_of
 from rnar.nn.processors.processor import State
 from rnar.nn.reasoner import Moment, Prepared, Reasoner
@@ -16,8 +18,8 @@ class Start(NamedTuple):
     """What a step starts from."""
 
     state: State
-    hints: dict[str, Tensor]
-    """the logits of the step before; empty at first"""
+    hints: dict[Group, Tensor]
+    """the logits of the step before, [B, k, ...]; empty at first"""
 
 
 class Episode:
@@ -33,7 +35,7 @@ class Episode:
         self.device = next(reasoner.parameters()).device
         steps = [max(1, length - 1) for length in lengths or samples.lengths]
         self.steps = max(steps)
-        self.active = [sum(s > t for s in steps) for t in range(self.steps + 1)]
+        self.active = (np.array(steps) > np.arange(self.steps + 1)[:, None]).sum(axis=1).tolist()
         """how many samples take step t; the last entry is 0"""
 
     def prepare(self) -> Prepared:
@@ -49,7 +51,7 @@ class Episode:
         active = self.active[t]
         if active == self.active[t - 1]:
             return Start(moment.state, moment.hints)
-        return Start(tuple(x[:active] for x in moment.state), {name: x[:active] for name, x in moment.hints.items()})
+        return Start(tuple(x[:active] for x in moment.state), {group: x[:active] for group, x in moment.hints.items()})
 
     def step(self, t: int, prepared: Prepared, start: Start) -> Moment:
         """Step t of the active samples."""
@@ -58,27 +60,27 @@ class Episode:
         fed = self._fed(t, start.hints)
         return self.reasoner(self.samples.task, prepared, start.state, fed, ending, rng, noise)
 
-    def _fed(self, t: int, hints: dict[str, Tensor]) -> dict[str, Tensor]:
+    def _fed(self, t: int, hints: dict[Group, Tensor]) -> dict[Group, Tensor]:
         """The hints that are encoded at step t, wide: the true ones at first, then the network's own."""
         feeding, wide = self.reasoner.feeding, {}
         given, forced = t == 0 or feeding.source == "truth", self._forced(t)
-        for name, feature in self.heads.hints.features.items():
+        for group, feature in self.heads.hints.groups.items():
             kind = kind_of(feature)
             if given:
-                wide[name] = self._true(name, t)
+                wide[group] = self._true(group, t)
                 continue
-            logits = hints[name]
+            logits = hints[group]
             own = kind.widen(kind.decide(logits), self.samples.nodes) if feeding.hard else kind.relax(logits)
             if feeding.source == "nothing":
                 own = torch.zeros_like(own)
             if forced is not None:
-                own = torch.where(forced.view(-1, *[1] * (own.dim() - 1)), self._true(name, t), own)
-            wide[name] = own
+                own = torch.where(forced.view(-1, *[1] * (own.dim() - 1)), self._true(group, t), own)
+            wide[group] = own
         return wide
 
-    def _true(self, name: str, t: int) -> Tensor:
-        stored = self.samples.hints[name][t, : self.active[t]]
-        return kind_of(self.heads.hints.features[name]).widen(stored, self.samples.nodes)
+    def _true(self, group: Group, t: int) -> Tensor:
+        stored = self.samples.hints[group][t, : self.active[t]]
+        return kind_of(self.heads.hints.groups[group]).widen(stored, self.samples.nodes)
 
     def _forced(self, t: int) -> Tensor | None:
         """Which of the active samples are fed the true hints, in training with a teacher: bool [active]."""

@@ -6,7 +6,7 @@ from torch import Tensor
 from rnar.clrs.batch import Batch
 from rnar.engine.samples import Samples
 from rnar.engine.unroll import Unrolled
-from rnar.nn.kinds import Judged, kind_of
+from rnar.nn.kinds import Elementwise, Judged, kind_of
 from rnar.nn.reasoner import Reasoner
 
 Counts = dict[str, int]
@@ -19,13 +19,14 @@ def judge(reasoner: Reasoner, samples: Samples, run: Unrolled) -> dict[str, Judg
     for name, feature in heads.spec.outputs.items():
         parts = kind_of(feature).losses(run.outputs[name], samples.outputs[name])
         found |= {name + part: judged for part, judged in parts.items()}
-    for name, feature in heads.decoded_hints.items():
-        logits = torch.cat([step[name][:k] for step, k in zip(run.hints, samples.judged, strict=True)])
-        parts = kind_of(feature).losses(logits, samples.judged_hints(name))
-        found |= {name + part: judged for part, judged in parts.items()}
-    for name in reasoner.processor.losses:
-        each = torch.cat([step[name] for step in run.losses])
-        found[name] = Judged(each.sum(), torch.tensor(each.numel()))
+    for group, logits in run.hints.items():
+        kind, truth = kind_of(heads.spec.hints[group[0]]), samples.judged_hints(group)
+        assert isinstance(kind, Elementwise)
+        if len(logits) > len(truth):  # only a first step is taken by samples that it is not judged of: the last ones
+            logits = torch.cat([logits[: samples.judged[0]], logits[len(samples.lengths) :]])
+        found |= zip(group, kind.losses_of_each(logits, truth), strict=True)
+    for name, each in run.losses.items():
+        found[name] = Judged(each.sum(), torch.tensor(each.numel(), device=each.device))
     return found
 
 
@@ -44,5 +45,9 @@ def counts(reasoner: Reasoner, batch: Batch) -> Counts:
 
 def total_loss(judged: dict[str, Judged], of: Counts | None = None) -> Tensor:
     """The sum of the mean losses; `of` are the numbers of entries in the whole batch, if this is a part of it."""
-    means = [total / (max(1, of[name]) if of else count.clamp(min=1)) for name, (total, count) in judged.items()]
-    return torch.stack(means).sum()
+    totals = torch.stack([total for total, _ in judged.values()])
+    if of is None:
+        counts = torch.stack([count for _, count in judged.values()])
+    else:
+        counts = torch.tensor([of[name] for name in judged], device=totals.device)
+    return (totals / counts.clamp(min=1)).sum()

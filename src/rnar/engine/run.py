@@ -1,5 +1,6 @@
 """A network on a batch: what it predicts, what that costs, and the gradients."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from torch import Tensor
@@ -11,6 +12,7 @@ from rnar.engine.samples import Part, load
 from rnar.engine.trees import mapped
 from rnar.engine.unroll import Unrolled, unroll, unroll_backward
 from rnar.nn.decoders import Logits
+from rnar.nn.groups import apart
 from rnar.nn.kinds import Judged
 from rnar.nn.reasoner import Reasoner
 
@@ -33,18 +35,19 @@ def predict(
     for aggregators that draw.
     """
     samples = load(reasoner, as_batch(batch))
-    run = unroll(Episode(reasoner, samples, seed), keep_hints=hints)
+    run = unroll(episode := Episode(reasoner, samples, seed), keep_hints=hints)
     steps = run.hints
     if through_padding:
         all_steps = [max(samples.lengths)] * len(samples.lengths)
-        steps = unroll(Episode(reasoner, samples, seed, all_steps), keep_hints=True).hints
+        steps = unroll(episode := Episode(reasoner, samples, seed, all_steps), keep_hints=True).hints
+    rows = episode.active[:-1]
     return Prediction(
         mapped(lambda x: x[samples.back], run.outputs),
-        {name: _padded([step[name] for step in steps], samples.back) for name in (steps[0] if steps else {})},
+        {name: _padded(x.split(rows), samples.back) for name, x in apart(steps).items()},
     )
 
 
-def _padded(steps: list[Tensor], back: Tensor) -> Tensor:
+def _padded(steps: Sequence[Tensor], back: Tensor) -> Tensor:
     """Steps [active, ...] of ever fewer samples -> [T-1, B, ...] in the batch's order."""
     full = steps[0].new_zeros(len(steps), len(back), *steps[0].shape[1:])
     for t, step in enumerate(steps):

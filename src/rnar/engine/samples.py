@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from rnar.clrs.batch import Batch
+from rnar.nn.groups import Group, grouped
 from rnar.nn.reasoner import Reasoner
 
 
@@ -25,8 +26,8 @@ class Samples(NamedTuple):
     task: str
     inputs: dict[str, Tensor]
     """[B, ...]"""
-    hints: dict[str, Tensor]
-    """[T, B, ...]"""
+    hints: dict[Group, Tensor]
+    """[T, B, k, ...]"""
     outputs: dict[str, Tensor]
     """[B, ...]"""
     lengths: list[int]
@@ -38,17 +39,14 @@ class Samples(NamedTuple):
     whole: int
     """how many samples that has"""
     nodes: int
+    judged: list[int]
+    """for each step, of how many samples the hint it predicts is judged: those that go on for so long"""
+    truth: Tensor
+    """int [all that are judged]: where their true hints are, one step after the other, if steps and samples are one"""
 
-    @property
-    def judged(self) -> list[int]:
-        """For each step, of how many samples the hint it predicts is judged: those that go on for so long."""
-        steps = max(1, self.lengths[0] - 1)
-        return [sum(length > t + 1 for length in self.lengths) for t in range(steps)]
-
-    def judged_hints(self, name: str) -> Tensor:
-        """The true hints that are judged, one step after the other."""
-        hints = self.hints[name]
-        return torch.cat([hints[:0].flatten(0, 1), *(hints[t + 1, :k] for t, k in enumerate(self.judged) if k)])
+    def judged_hints(self, group: Group) -> Tensor:
+        """The true hints that are judged, one step after the other: [R, k, ...]."""
+        return self.hints[group].flatten(0, 1)[self.truth]
 
 
 def load(reasoner: Reasoner, batch: Batch, part: Part | None = None) -> Samples:
@@ -60,7 +58,8 @@ def load(reasoner: Reasoner, batch: Batch, part: Part | None = None) -> Samples:
                 raise ValueError(f"this batch of {batch.task} has no {stage} {name!r}, which the network expects")
     part = part or Part(np.arange(batch.size), batch.size)
     order = np.argsort(-batch.lengths, kind="stable")
-    steps = batch.lengths[order[0]]
+    steps, lengths = int(batch.lengths[order[0]]), batch.lengths[order]
+    goes_on = lengths > np.arange(1, max(2, steps))[:, None]  # [steps, B]
 
     def loaded(array: np.ndarray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(device, non_blocking=True)
@@ -68,11 +67,16 @@ def load(reasoner: Reasoner, batch: Batch, part: Part | None = None) -> Samples:
     return Samples(
         batch.task,
         {name: loaded(batch.inputs[name][order]) for name in spec.inputs},
-        {name: loaded(batch.hints[name][:steps, order]) for name in spec.hints},
+        {
+            group: loaded(np.stack([batch.hints[name][:steps, order] for name in group], axis=2))
+            for group in grouped(spec.hints)
+        },
         {name: loaded(batch.outputs[name][order]) for name in spec.outputs},
-        batch.lengths[order].tolist(),
+        lengths.tolist(),
         loaded(np.argsort(order)),
         loaded(part.places[order]),
         part.whole,
         batch.nodes,
+        goes_on.sum(axis=1).tolist(),
+        loaded(np.flatnonzero(goes_on) + len(order)),
     )

@@ -7,29 +7,29 @@ import torch
 from torch import Tensor
 
 
-def mapped(function: Callable[[Tensor], Tensor], tree: Any) -> Any:
-    """The same with each tensor replaced, in tuples, named tuples, lists and dicts; all else stays."""
-    if isinstance(tree, Tensor):
+def mapped(function: Callable[[Any], Any], tree: Any, kind: type = Tensor) -> Any:
+    """The same with each tensor (or what is of another kind) replaced, in tuples, named tuples, lists and dicts."""
+    if isinstance(tree, kind):
         return function(tree)
     if isinstance(tree, dict):
-        return {name: mapped(function, value) for name, value in tree.items()}
+        return {name: mapped(function, value, kind) for name, value in tree.items()}
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return type(tree)(*(mapped(function, value) for value in tree))
+        return type(tree)(*(mapped(function, value, kind) for value in tree))
     if isinstance(tree, (tuple, list)):
-        return type(tree)(mapped(function, value) for value in tree)
+        return type(tree)(mapped(function, value, kind) for value in tree)
     return tree
 
 
-def tensors(tree: Any) -> Iterator[Tensor]:
-    """All tensors, in their order."""
-    if isinstance(tree, Tensor):
+def tensors(tree: Any, kind: type = Tensor) -> Iterator[Any]:
+    """All tensors (or what is of another kind), in their order."""
+    if isinstance(tree, kind):
         yield tree
     elif isinstance(tree, dict):
         for value in tree.values():
-            yield from tensors(value)
+            yield from tensors(value, kind)
     elif isinstance(tree, (tuple, list)):
         for value in tree:
-            yield from tensors(value)
+            yield from tensors(value, kind)
 
 
 def cut_off(tree: Any) -> Any:

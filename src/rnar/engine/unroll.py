@@ -5,7 +5,7 @@ more. What is the same at every step is computed once: each step's backward pass
 has been added up there goes on to the parameters.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -13,27 +13,29 @@ import torch
 from torch import Tensor
 
 from rnar.engine.episode import Episode, Start
-from rnar.engine.trees import cut_off, leaves, pass_on, tensors
+from rnar.engine.trees import cut_off, leaves, mapped, pass_on, tensors
 from rnar.nn.decoders import Logits
+from rnar.nn.groups import Group
 from rnar.nn.kinds import Ring
+from rnar.nn.linear import LinearMap
 from rnar.nn.reasoner import Moment, Prepared
 
 
 class Unrolled(NamedTuple):
-    """All steps of an episode, by feature."""
+    """All steps of an episode, those of hints and losses one after the other."""
 
     outputs: dict[str, Logits]
     """[B, ...], the longest sample first"""
-    hints: list[dict[str, Tensor]]
-    """at each step [active, ...]; empty if they were not kept"""
-    losses: list[dict[str, Tensor]]
-    """at each step the processor's own, [active]"""
+    hints: dict[Group, Tensor]
+    """[all steps' active samples, k, ...]; empty if they were not kept"""
+    losses: dict[str, Tensor]
+    """the processor's own, [all steps' active samples]"""
 
 
 def unroll(
-    episode: Episode, keep_hints: bool, each: Callable[[int, dict[str, Tensor]], None] | None = None
+    episode: Episode, keep_hints: bool, each: Callable[[int, dict[Group, Tensor]], None] | None = None
 ) -> Unrolled:
-    """All steps of all samples. `each` is told each step's number, and the logits of the next hints [active, ...]."""
+    """All steps of all samples. `each` is told each step's number and the logits of the next hints [active, k, ...]."""
     prepared = episode.prepare()
     start, moments = episode.first(prepared), []
     for t in range(episode.steps):
@@ -53,11 +55,13 @@ def unroll_backward(episode: Episode, loss: Callable[[Unrolled], Tensor], memory
     computed twice: once to know where the next one starts, once more when their gradient is wanted.
     """
     whole = episode.prepare()
-    prepared = cut_off(whole)
+    prepared = mapped(LinearMap.gathering, cut_off(whole), LinearMap)
     taken = _forward_through_steps(episode, prepared, memory)
     run = leaves(_gathered([step.moment for step in taken]))
     loss(run).backward()
     _backward_through_steps(episode, prepared, taken, run)
+    for each in tensors(prepared, LinearMap):
+        each.gathered.settle()
     pass_on(whole, prepared)
 
 
@@ -109,38 +113,40 @@ class _Saved(torch.autograd.graph.saved_tensors_hooks):
 
 def _backward_through_steps(episode: Episode, prepared: Prepared, taken: list[Taken], run: Unrolled) -> None:
     """`run` are leaves that have the gradients of the loss."""
+    rows = episode.active[:-1]
+    of_hints = {group: _split(x.grad, rows) for group, x in run.hints.items()}
+    of_losses = {name: _split(x.grad, rows) for name, x in run.losses.items()}
     after: Start | None = None  # the leaves that the following step started from
     for t in reversed(range(episode.steps)):
         start, moment, kept = taken.pop()
         if not kept:
             moment = episode.step(t, prepared, start)
-        wanted = _gradients(moment, run, t, slice(episode.active[t + 1], episode.active[t]), after)
-        torch.autograd.backward([x for x, _ in wanted], [gradient for _, gradient in wanted])
+        ending = slice(episode.active[t + 1], episode.active[t])
+        wanted: list[tuple[Tensor, Tensor | None]] = []
+        if after is not None:
+            wanted += [(x, _sum(x, None, leaf.grad)) for x, leaf in zip(moment.state, after.state, strict=True)]
+        for group, x in moment.hints.items():
+            wanted.append((x, _sum(x, of_hints[group][t], after.hints[group].grad if after else None)))
+        for name, logits in moment.outputs.items():
+            for x, leaf in zip(tensors(logits), tensors(run.outputs[name]), strict=True):
+                wanted.append((x, None if leaf.grad is None else leaf.grad[ending]))
+        wanted += [(x, of_losses[name][t]) for name, x in moment.losses.items()]
+        pairs = [(x, gradient) for x, gradient in wanted if gradient is not None and x.requires_grad]
+        torch.autograd.backward([x for x, _ in pairs], [gradient for _, gradient in pairs])
         after = start
 
 
-def _gradients(
-    moment: Moment, run: Unrolled, t: int, ending: slice, after: Start | None
-) -> list[tuple[Tensor, Tensor]]:
-    """The gradient of each tensor that a step has given: from the loss, and from the step that followed."""
-    wanted: list[tuple[Tensor, Tensor | None]] = []
-    if after is not None:
-        wanted += [(x, _sum(x, None, leaf.grad)) for x, leaf in zip(moment.state, after.state, strict=True)]
-    for name, x in moment.hints.items():
-        wanted.append((x, _sum(x, run.hints[t][name].grad, after.hints[name].grad if after else None)))
-    for name, logits in moment.outputs.items():
-        for x, leaf in zip(tensors(logits), tensors(run.outputs[name]), strict=True):
-            wanted.append((x, None if leaf.grad is None else leaf.grad[ending]))
-    wanted += [(x, run.losses[t][name].grad) for name, x in moment.losses.items()]
-    return [(x, gradient) for x, gradient in wanted if gradient is not None and x.requires_grad]
+def _split(gradient: Tensor | None, rows: list[int]) -> Sequence[Tensor | None]:
+    """A gradient of all steps, by steps."""
+    return [None] * len(rows) if gradient is None else gradient.split(rows)
 
 
 def _gathered(moments: list[Moment]) -> Unrolled:
     ended = [moment.outputs for moment in reversed(moments) if moment.outputs]  # those that end first stand last
     return Unrolled(
         {name: _cat([each[name] for each in ended]) for name in ended[0]},
-        [moment.hints for moment in moments],
-        [moment.losses for moment in moments],
+        {group: torch.cat([moment.hints[group] for moment in moments]) for group in moments[0].hints},
+        {name: torch.cat([moment.losses[name] for moment in moments]) for name in moments[0].losses},
     )
 
 
@@ -148,10 +154,11 @@ def _sum(like: Tensor, own: Tensor | None, of_the_next: Tensor | None) -> Tensor
     """The gradient from the loss and that from the next step, which fewer samples may have taken."""
     if of_the_next is None:
         return own
-    if own is None and len(of_the_next) == len(like):
+    count = of_the_next.shape[0]
+    if own is None and count == like.shape[0]:
         return of_the_next
     total = torch.zeros_like(like) if own is None else own  # that of the loss is not needed any more
-    total[: len(of_the_next)] += of_the_next
+    (total if count == like.shape[0] else total[:count]).add_(of_the_next)
     return total
 
 

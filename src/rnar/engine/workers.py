@@ -41,13 +41,16 @@ class Share(NamedTuple):
 
 def learn(reasoner: Reasoner, share: Share, tell: Tell) -> dict[str, float]:
     """Set the gradients to those of a share; the sums of the losses."""
-    reasoner.zero_grad(set_to_none=True)
+    for parameter in reasoner.parameters():
+        parameter.grad = None
     if share.batch.size == 0:
         return {}
-    reasoner.train(share.training)
+    if reasoner.training != share.training:
+        reasoner.train(share.training)
     reasoner.processor.progress(share.progress)
     judged = backward(reasoner, share.batch, share.seed, share.of, share.part, share.memory)
-    return {name: each.total.item() for name, each in judged.items()}
+    totals = torch.stack([each.total for each in judged.values()]).tolist()
+    return dict(zip(judged, totals, strict=True))
 
 
 class Workers:
@@ -80,7 +83,8 @@ class Workers:
         if self._in_processes:
             crew.share_weights(reasoner)
         self._hands: list[Hand] = []
-        self._places = _places(reasoner)
+        self._modules = list(reasoner.modules())
+        self._places = self._where()
         # The same thread for the same work each time: what a thread has freed, another may not get (glibc's arenas).
         self._pools = [
             ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,)) for _ in range(self.threads)
@@ -166,17 +170,16 @@ class Workers:
 
     def _ready(self) -> list[Hand]:
         """Those who do the work, this process first. They are made when they are needed."""
-        if _places(self.reasoner) != self._places:
+        if self._where() != self._places:
             raise ValueError("the network was moved or converted after its workers were made; make others for it")
         if not self._hands:
             another = crew.There if self._in_processes else lambda network: Here(twin(network))
             self._hands = [Here(self.reasoner), *(another(self.reasoner) for _ in range(self.threads - 1))]
         return self._hands
 
-
-def _places(reasoner: Reasoner) -> list[int]:
-    """Where the parameters lie in memory."""
-    return [parameter.data_ptr() for parameter in reasoner.parameters()]
+    def _where(self) -> list[int]:
+        """Where the parameters lie in memory."""
+        return [p.data_ptr() for module in self._modules for p in module._parameters.values() if p is not None]
 
 
 def check_threads(threads: int | None) -> None:

@@ -19,6 +19,7 @@ from rnar.evaluation.evaluate import Piece, Progress, View, cut
 from rnar.evaluation.measures import measure_of
 from rnar.evaluation.memory import BUDGET, samples_at_once
 from rnar.nn.decoders import Logits
+from rnar.nn.groups import Group, apart
 from rnar.nn.kinds import Ring, kind_of
 from rnar.nn.reasoner import Reasoner
 
@@ -192,13 +193,14 @@ def _believe(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[st
     own = [name for name in of_algorithm if name in episode.heads.decoded_hints]
     along: dict[str, list[list[Said]]] = {name: [[] for _ in samples.lengths] for name in own}
 
-    def each(t: int, predicted: dict[str, Tensor]) -> None:
-        judged = samples.judged[t]
-        for name, of_samples in along.items() if judged else ():
-            truth = samples.hints[name][t + 1, :judged]
-            said = _said(spec.hints[name], predicted[name][:judged], truth)
-            for b in range(judged):
-                of_samples[b].append(_one(said, b))
+    def each(t: int, predicted: dict[Group, Tensor]) -> None:
+        judged = samples.judged[t] if along else 0
+        if judged:
+            truth, logits = apart({group: x[t + 1, :judged] for group, x in samples.hints.items()}), apart(predicted)
+            for name, of_samples in along.items():
+                said = _said(spec.hints[name], logits[name][:judged], truth[name])
+                for b in range(judged):
+                    of_samples[b].append(_one(said, b))
         tell(episode.active[t] / piece.total)
 
     logits = unroll(episode, keep_hints=False, each=each).outputs

@@ -27,6 +27,7 @@ from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.measures import Measure, Tally, measure_of
 from rnar.evaluation.memory import BUDGET, samples_at_once
 from rnar.nn.decoders import Logits
+from rnar.nn.groups import Group, apart
 from rnar.nn.kinds import kind_of
 from rnar.nn.reasoner import Feeding, Reasoner
 
@@ -80,7 +81,8 @@ def evaluate(
     try:
         found = workers.map(_try, pieces, progress)
     finally:
-        workers.reasoner.train(training)
+        if workers.reasoner.training != training:
+            workers.reasoner.train(training)
     return _in_order(places, reduce(Evaluation.__add__, found))
 
 
@@ -102,16 +104,18 @@ def _taken(batch: Batch, some: np.ndarray, hints: bool, view: View | None) -> Ba
 def _try(reasoner: Reasoner, piece: Piece, tell: Tell) -> Evaluation:
     """Run the network on some samples, and count."""
     reasoner.feeding = piece.feeding
-    reasoner.eval()
+    if reasoner.training:
+        reasoner.eval()
     samples, spec = load(reasoner, piece.batch), reasoner.heads_of(piece.batch.task).spec
     episode = Episode(reasoner, samples, piece.seed)
     along = {name: [] for name in (episode.heads.decoded_hints if piece.hints else {})}
 
-    def each(t: int, predicted: dict[str, Tensor]) -> None:
+    def each(t: int, predicted: dict[Group, Tensor]) -> None:
         judged = samples.judged[t] if along else 0
-        for name, steps in along.items() if judged else ():
-            truth = samples.hints[name][t + 1, :judged]
-            steps.append(_counts(spec.hints[name], predicted[name][:judged], truth).sum(axis=0))
+        if judged:
+            truth = apart({group: x[t + 1, :judged] for group, x in samples.hints.items()})
+            for name, logits in apart(predicted).items():
+                along[name].append(_counts(spec.hints[name], logits[:judged], truth[name]).sum(axis=0))
         tell(episode.active[t] / piece.total)
 
     logits, back = unroll(episode, keep_hints=False, each=each).outputs, samples.back.cpu().numpy()

@@ -1,15 +1,22 @@
-"""Decoders: what a step leaves -> logits. Each feature has a few linear maps; all maps of one input are one product."""
+"""Decoders: what a step leaves -> logits. Each feature has a few linear maps; all maps of one input are one product.
+
+Decoders of features that are alike (see `rnar.nn.groups`) are read together: their maps give k times as many numbers.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature
+from rnar.nn.groups import Group, grouped
 from rnar.nn.kinds import DECODING_STEPS, Ring, log_sinkhorn
 from rnar.nn.linear import Linear, OfChannels, Rectified, SideBySide
 from rnar.nn.triples import Codes
@@ -18,6 +25,8 @@ from rnar.ops import max_dot, max_dot_rectified, max_dot_triples, max_over_sende
 TRIPLE_SIZE = 16  # numbers of three nodes, of which a pointer's logit is made: there are N^3 of them
 
 Logits = Tensor | Ring
+Map = tuple[Tensor, Tensor]
+"""W and b of a linear map"""
 
 
 @dataclass
@@ -56,9 +65,9 @@ class PairMap(NamedTuple):
     """V [O, edge_width]"""
 
     @staticmethod
-    def of(linear: nn.Linear, pairs: OfChannels, size: int) -> PairMap:
-        """Of a map that reads `size` encoded features and then what the processor made."""
-        return PairMap(pairs.then([linear], size), linear.weight[:, size:].contiguous())
+    def of(linears: Sequence[nn.Linear], pairs: OfChannels, size: int) -> PairMap:
+        """Of maps, side by side, that read `size` encoded features and then what the processor made."""
+        return PairMap(pairs.then(linears, size), torch.cat([linear.weight[:, size:] for linear in linears]))
 
     def __call__(self, view: View) -> Tensor:
         """[B, N, N, O]"""
@@ -69,20 +78,51 @@ class PairMap(NamedTuple):
         return of_channels + edges @ self.layer.T.to(edges.dtype)
 
 
+class Maps(NamedTuple):
+    """The linear maps of a decoder, by what they read."""
+
+    nodes: list[Any]
+    pairs: list[Any] = []  # noqa: RUF012 (nobody changes it)
+    whole: list[Any] = []  # noqa: RUF012
+    """of the maximum over nodes, and of the graph's encoded features: both, or none"""
+
+
+class Pieces(NamedTuple):
+    """What the maps of k decoders that are alike give: k times the outputs of one."""
+
+    nodes: list[Tensor]
+    """of each map [B, N, k O]"""
+    pairs: list[PairMap]
+    """those of pairs, to [B, N, N, k O], not yet applied"""
+    whole: Tensor | None
+    """[B, k O]: the sum of both maps"""
+    last: Map | None
+    """w [H] and b [1] of a decoder that ends with them"""
+    noise: Tensor | None
+
+
 class Decoder(nn.Module, ABC):
-    """The maps of one feature. `read` gets what those of nodes give, and those of edges, and returns the logits."""
+    """The maps of one feature, and how logits are made of what they give."""
+
+    takes_bias: int | None = None
+    """Which map of nodes is added to that of pairs, so that the bias of the latter can be put into it?"""
 
     def __init__(self, nodes: list[Linear], edges: list[Linear]):
         super().__init__()
         self.of_nodes = nn.ModuleList(nodes)
         self.of_edges = nn.ModuleList(edges)
 
-    def maps(self) -> tuple[list[Any], list[Any]]:
-        """The linear maps of nodes and those of edges."""
-        return list(self.of_nodes), list(self.of_edges)
+    def maps(self) -> Maps:
+        return Maps(list(self.of_nodes), list(self.of_edges))
 
     @abstractmethod
-    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Logits: ...
+    def read(self, view: View, pieces: Pieces) -> Logits:
+        """The logits of k features: [B, k, ...]; of pointers and permutations k is 1."""
+
+
+def by_feature(x: Tensor, classes: int | None) -> Tensor:
+    """[B, ..., k] -> [B, k, ...]; of categories [B, ..., k C] -> [B, k, ..., C]"""
+    return x.movedim(-1, 1) if classes is None else x.unflatten(-1, (-1, classes)).movedim(-2, 1)
 
 
 class OfNodes(Decoder):
@@ -90,14 +130,16 @@ class OfNodes(Decoder):
 
     def __init__(self, feature: Feature, widths: Widths):
         super().__init__([Linear(widths.node, feature.classes or 1)], [])
-        self.squeeze = feature.kind != "categorical"
+        self.classes = feature.classes
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
-        return nodes[0].squeeze(-1) if self.squeeze else nodes[0]
+    def read(self, view: View, pieces: Pieces) -> Tensor:
+        return by_feature(pieces.nodes[0], self.classes)
 
 
 class NodePointer(Decoder):
     """l_ij = w . max(P1 h_i, P2 h_j + P3 e_ji)"""
+
+    takes_bias = 1
 
     def __init__(self, widths: Widths):
         super().__init__(
@@ -105,9 +147,10 @@ class NodePointer(Decoder):
         )
         self.last = Linear(widths.size, 1)
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
-        ((weight, rest), layer), channels, made = edges[0], view.channels, view.edges
-        first, second, last = nodes[0], nodes[1] + rest, self.last.weight[0]
+    def read(self, view: View, pieces: Pieces) -> Tensor:
+        (first, second, *_), (((weight, _), layer),), made = pieces.nodes, pieces.pairs, view.edges
+        assert pieces.last is not None
+        channels, (last, bias) = view.channels, pieces.last
         if isinstance(made, Rectified):
             logits = max_dot_rectified(
                 first, second, made.channels, made.weight, made.bias, layer, channels, weight, last, made.precision
@@ -116,7 +159,7 @@ class NodePointer(Decoder):
             logits = max_dot(first, second, made @ layer.T, channels, weight, last)
         else:
             logits = max_dot(first, second, channels @ weight, channels[..., :0], weight[:0], last)
-        return logits + self.last.bias
+        return (logits + bias)[:, None]
 
 
 class PointerFromEdges(Decoder):
@@ -125,8 +168,8 @@ class PointerFromEdges(Decoder):
     def __init__(self, widths: Widths):
         super().__init__([], [Linear(widths.edge, 1)])
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
-        return edges[0](view).squeeze(-1)
+    def read(self, view: View, pieces: Pieces) -> Tensor:
+        return by_feature(pieces.pairs[0](view), None)
 
 
 class PermutationDecoder(Decoder):
@@ -135,15 +178,16 @@ class PermutationDecoder(Decoder):
     def __init__(self, pointer: Decoder, widths: Widths):
         super().__init__([Linear(widths.node, 1)], [])
         self.pointer = pointer
+        self.takes_bias = pointer.takes_bias
 
-    def maps(self) -> tuple[list[Any], list[Any]]:
-        nodes, edges = self.pointer.maps()
-        return [*nodes, *self.of_nodes], edges
+    def maps(self) -> Maps:
+        nodes, pairs, _ = self.pointer.maps()
+        return Maps([*nodes, *self.of_nodes], pairs)
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Ring:
-        pointers = self.pointer.read(view, nodes[:-1], edges, None)
+    def read(self, view: View, pieces: Pieces) -> Ring:
+        pointers = self.pointer.read(view, pieces)
         assert isinstance(pointers, Tensor)
-        return Ring(log_sinkhorn(pointers, DECODING_STEPS, noise), nodes[-1].squeeze(-1))
+        return Ring(log_sinkhorn(pointers[:, 0], DECODING_STEPS, pieces.noise), pieces.nodes[-1].squeeze(-1))
 
 
 class OfEdges(Decoder):
@@ -152,11 +196,11 @@ class OfEdges(Decoder):
     def __init__(self, feature: Feature, widths: Widths):
         outputs = feature.classes or 1
         super().__init__([Linear(widths.node, outputs), Linear(widths.node, outputs)], [Linear(widths.edge, outputs)])
-        self.squeeze = feature.kind != "categorical"
+        self.classes = feature.classes
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
-        logits = nodes[0][:, :, None] + nodes[1][:, None] + edges[0](view)
-        return logits.squeeze(-1) if self.squeeze else logits
+    def read(self, view: View, pieces: Pieces) -> Tensor:
+        (i, j), (pairs,) = pieces.nodes, pieces.pairs
+        return by_feature(i[:, :, None] + j[:, None] + pairs(view), self.classes)
 
 
 class EdgePointer(Decoder):
@@ -166,9 +210,10 @@ class EdgePointer(Decoder):
         super().__init__([Linear(widths.node, widths.size) for _ in range(3)], [Linear(widths.edge, widths.size)])
         self.last = Linear(widths.size, 1)
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
-        pairs = nodes[0][:, :, None] + nodes[1][:, None] + edges[0](view)
-        return max_dot_triples(pairs, nodes[2], self.last.weight[0]) + self.last.bias
+    def read(self, view: View, pieces: Pieces) -> Tensor:
+        (i, j, k), (pairs,), last = pieces.nodes, pieces.pairs, pieces.last
+        assert last is not None
+        return (max_dot_triples(i[:, :, None] + j[:, None] + pairs(view), k, last[0]) + last[1])[:, None]
 
 
 class TriplePointer(Decoder):
@@ -183,16 +228,17 @@ class TriplePointer(Decoder):
         self.codes = Codes(widths.pointers or 0, size)
         self.last = Linear(size, 1)
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
-        ij, ik, kj, ji, ki, jk = edges[0](view).chunk(6, dim=-1)
-        first, second, third = nodes
+    def read(self, view: View, pieces: Pieces) -> Tensor:
+        (first, second, third), (pairs,), last = pieces.nodes, pieces.pairs, pieces.last
+        assert last is not None
+        ij, ik, kj, ji, ki, jk = pairs(view).chunk(6, dim=-1)
         x = ij + ji.transpose(1, 2) + first[:, :, None] + second[:, None]
         y = ik + ki.transpose(1, 2) + third[:, None]
         z = jk + kj.transpose(1, 2)
         pointers = view.pointers
         if pointers is None:
             pointers = x.new_zeros(len(x), 0, *[x.shape[1]] * 3)
-        return relu_dot_triples(x, y, z, pointers, self.codes.weight, self.last.weight[0]) + self.last.bias
+        return (relu_dot_triples(x, y, z, pointers, self.codes.weight, last[0]) + last[1])[:, None]
 
 
 class OfWhole(Decoder):
@@ -202,11 +248,14 @@ class OfWhole(Decoder):
         super().__init__([], [])
         self.from_nodes = Linear(widths.node, feature.classes or 1)
         self.from_whole = Linear(widths.size, feature.classes or 1)
-        self.squeeze = feature.kind != "categorical"
+        self.classes = feature.classes
 
-    def read(self, view: View, nodes: list[Tensor], edges: list[PairMap], noise: Tensor | None) -> Tensor:
-        logits = self.from_nodes(view.best) + self.from_whole(view.whole)
-        return logits.squeeze(-1) if self.squeeze else logits
+    def maps(self) -> Maps:
+        return Maps([], [], [self.from_nodes, self.from_whole])
+
+    def read(self, view: View, pieces: Pieces) -> Tensor:
+        assert pieces.whole is not None
+        return by_feature(pieces.whole, self.classes)
 
 
 class Widths(NamedTuple):
@@ -238,7 +287,11 @@ class Prepared(NamedTuple):
     """The maps of all decoders, laid together once a batch."""
 
     nodes: SideBySide | None
-    edges: list[PairMap]
+    whole: SideBySide | None
+    """of a graph's maximum over nodes and its encoded features, side by side"""
+    pairs: list[PairMap]
+    lasts: list[Map | None]
+    """of each group"""
 
 
 class Decoders(nn.Module):
@@ -247,30 +300,51 @@ class Decoders(nn.Module):
     def __init__(self, features: dict[str, Feature], widths: Widths, pointers_from_edges: bool = False):
         super().__init__()
         self.size = widths.size
-        self.each = nn.ModuleDict({k: decoder_of(f, widths, pointers_from_edges) for k, f in features.items()})
+        each = {name: decoder_of(feature, widths, pointers_from_edges) for name, feature in features.items()}
+        self.each = nn.ModuleDict(each)
+        self.groups = list(grouped(features))
+        self._decoders = [[each[name] for name in group] for group in self.groups]
+        self._counts = [[len(maps) for maps in first.maps()] for first, *_ in self._decoders]
 
     @property
     def reads_pairs(self) -> bool:
-        return any(decoder.maps()[1] for decoder in self._decoders())
+        return any(pairs for _, pairs, _ in self._counts)
 
     def prepare(self, pairs: OfChannels) -> Prepared:
         """What is the same at every step of a batch; `pairs` encodes the channels of pairs."""
-        of_nodes = [linear for decoder in self._decoders() for linear in decoder.maps()[0]]
-        of_edges = [linear for decoder in self._decoders() for linear in decoder.maps()[1]]
+        of_nodes, of_best, of_whole, of_pairs, rests = [], [], [], [], {}
+        for decoders in self._decoders:
+            each = zip(*(decoder.maps() for decoder in decoders), strict=True)
+            nodes, edges, whole = (list(zip(*maps, strict=True)) for maps in each)
+            of_pairs += [PairMap.of(linears, pairs, self.size) for linears in edges]
+            of_nodes += nodes
+            if (k := decoders[0].takes_bias) is not None:
+                rests[nodes[k][0]] = of_pairs[-1].of_channels.bias
+            for best, rest in zip(*whole, strict=True) if whole else ():
+                rests[best] = rest.bias
+            of_best += whole[:1]
+            of_whole += [linear.weight for linears in whole[1:] for linear in linears]
         return Prepared(
-            SideBySide.of(of_nodes) if of_nodes else None,
-            [PairMap.of(linear, pairs, self.size) for linear in of_edges],
+            SideBySide.of(of_nodes, rests) if of_nodes else None,
+            SideBySide.of(of_best, rests).beside(torch.cat(of_whole)) if of_best else None,
+            of_pairs,
+            [_last(decoders[0]) for decoders in self._decoders],
         )
 
-    def forward(self, view: View, prepared: Prepared, noise: Tensor | None = None) -> dict[str, Logits]:
+    def forward(self, view: View, prepared: Prepared, noise: Tensor | None = None) -> dict[Group, Logits]:
         """`noise` [B, N, N], uniform in [0, 1), is for permutations in training."""
-        of_nodes = iter(prepared.nodes(view.nodes) if prepared.nodes else [])
-        of_edges = iter(prepared.edges)
-        found = {}
-        for name, decoder in zip(self.each, self._decoders(), strict=True):
-            nodes, edges = decoder.maps()
-            found[name] = decoder.read(view, [next(of_nodes) for _ in nodes], [next(of_edges) for _ in edges], noise)
+        of_nodes = iter(prepared.nodes(view.nodes) if prepared.nodes else ())
+        of_whole = iter(prepared.whole(torch.cat([view.best, view.whole], dim=-1)) if prepared.whole else ())
+        of_pairs, found = iter(prepared.pairs), {}
+        rows = zip(self.groups, self._decoders, self._counts, prepared.lasts, strict=True)
+        for group, (decoder, *_), (nodes, pairs, whole), last in rows:
+            piece = next(of_whole) if whole else None
+            pieces = Pieces(list(islice(of_nodes, nodes)), list(islice(of_pairs, pairs)), piece, last, noise)
+            found[group] = decoder.read(view, pieces)
         return found
 
-    def _decoders(self) -> list[Any]:
-        return list(self.each.children())
+
+def _last(decoder: Decoder) -> Map | None:
+    """w and b with which a decoder of pointers ends."""
+    last = getattr(decoder.pointer if isinstance(decoder, PermutationDecoder) else decoder, "last", None)
+    return None if last is None else (last.weight[0], last.bias)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature, Place
+from rnar.nn.groups import Group, grouped
 from rnar.nn.linear import Linear, OfChannels
 from rnar.nn.triples import Triples
 
@@ -44,7 +45,10 @@ class Encoders(nn.Module):
 
     def __init__(self, features: dict[str, Feature], size: int, xavier_on_scalars: bool = False):
         super().__init__()
-        self.features = features
+        self.groups = grouped(features)
+        self.places: dict[Place, list[Group]] = {
+            place: [group for group, feature in self.groups.items() if read_at(feature) == place] for place in PLACES
+        }
         self.size = size
         self.maps = nn.ModuleDict()
         for name, feature in features.items():
@@ -54,35 +58,32 @@ class Encoders(nn.Module):
 
     def prepare(self) -> dict[Place, OfChannels]:
         """The map of each place from all its channels: the sum of its features' maps."""
-        return {place: self._summed(names) for place in PLACES if (names := self._at(place))}
+        return {place: self._summed(groups) for place, groups in self.places.items() if groups}
 
-    def forward(self, wide: dict[str, Tensor]) -> dict[Place, Tensor]:
+    def forward(self, wide: dict[Group, Tensor]) -> dict[Place, Tensor]:
         """The channels of each place, side by side: [B, N, C], [B, N, N, C] or [B, C]."""
         return {
-            place: torch.cat([channels(self.features[name], wide[name]) for name in names], dim=-1)
-            for place in PLACES
-            if (names := self._at(place))
+            place: joined([channels(self.groups[group], wide[group]) for group in groups])
+            for place, groups in self.places.items()
+            if groups
         }
 
-    def _at(self, place: Place) -> list[str]:
-        return [name for name, feature in self.features.items() if read_at(feature) == place]
-
-    def _summed(self, names: list[str]) -> OfChannels:
-        maps: list[Any] = [linear for name in names for linear in self.maps[name].children()]
+    def _summed(self, groups: list[Group]) -> OfChannels:
+        maps: list[Any] = [linear for group in groups for name in group for linear in self.maps[name].children()]
         return OfChannels(torch.cat([m.weight.T for m in maps]), reduce(torch.add, [m.bias for m in maps]))
 
-    def adjacency(self, wide: dict[str, Tensor]) -> Tensor | None:
+    def adjacency(self, wide: dict[Group, Tensor]) -> Tensor | None:
         """Which pairs are joined by a pointer or an edge mask, in either direction: bool [B, N, N]."""
-        joined = None
-        for name, feature in self.features.items():
+        found = None
+        for group, feature in self.groups.items():
             if (feature.place, feature.kind) == ("node", "pointer"):
-                pairs = wide[name] + wide[name].transpose(1, 2) > 0.5
+                pairs = wide[group] + wide[group].transpose(2, 3) > 0.5
             elif (feature.place, feature.kind) == ("edge", "mask"):
-                pairs = wide[name] + wide[name].transpose(1, 2) > 0.0
+                pairs = wide[group] + wide[group].transpose(2, 3) > 0.0
             else:
                 continue
-            joined = pairs if joined is None else joined | pairs
-        return joined
+            found = pairs.any(dim=1) if found is None else found | pairs.any(dim=1)
+        return found
 
 
 def read_at(feature: Feature) -> Place:
@@ -98,9 +99,14 @@ def widths(feature: Feature) -> list[int]:
 
 
 def channels(feature: Feature, wide: Tensor) -> Tensor:
-    """A wide feature as channels: [B, N, C], [B, N, N, C] or [B, C]."""
+    """A group of k wide features [B, k, ...] as channels: [B, N, C], [B, N, N, C] or [B, C]."""
     if feature.kind == "categorical":
-        return wide
-    if feature.place == "edge" and feature.kind == "pointer":  # [B, i, j, k]: to k from all pairs (., j) and (i, .)
-        return torch.stack([wide.mean(dim=1), wide.mean(dim=2)], dim=-1)
-    return wide[..., None]
+        return wide.movedim(1, -2).flatten(-2)
+    if feature.place == "edge" and feature.kind == "pointer":  # [B, 1, i, j, k]: to k from all (., j) and all (i, .)
+        return torch.cat([wide.mean(dim=2), wide.mean(dim=3)], dim=1).movedim(1, -1)
+    return wide.movedim(1, -1)
+
+
+def joined(parts: list[Tensor]) -> Tensor:
+    """Channels [..., C] side by side."""
+    return parts[0].contiguous() if len(parts) == 1 else torch.cat(parts, dim=-1)

@@ -67,8 +67,19 @@ class Elementwise(Kind):
         """The loss of each entry, whether it is judged or not."""
 
     def losses(self, logits: Tensor, stored: Tensor) -> dict[str, Judged]:
+        losses, judged = self._entries(logits, stored)
+        return {"": Judged(losses.sum(), judged.sum())}
+
+    def losses_of_each(self, logits: Tensor, stored: Tensor) -> list[Judged]:
+        """The same of each of k features by itself, of logits [R, k, ...] and truth [R, k, ...]."""
+        losses, judged = self._entries(logits, stored)
+        others = [axis for axis in range(stored.dim()) if axis != 1]
+        return list(map(Judged, losses.sum(others).unbind(), judged.sum(others).unbind()))
+
+    def _entries(self, logits: Tensor, stored: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of each entry, 0 where it is not judged, and which are."""
         judged = self.judged(stored)
-        return {"": Judged(torch.where(judged, self.element_loss(logits, stored), 0.0).sum(), judged.sum())}
+        return torch.where(judged, self.element_loss(logits, stored), 0.0), judged
 
     def judged(self, stored: Tensor) -> Tensor:
         """Which entries count."""
@@ -121,7 +132,8 @@ class OneOf(Elementwise):
         """None: the nodes"""
 
     def widen(self, stored: Tensor, nodes: int) -> Tensor:
-        hot = F.one_hot(stored.clamp(min=0).long(), self.classes or nodes).float()
+        there = torch.arange(self.classes or nodes, device=stored.device)
+        hot = (stored.clamp(min=0)[..., None] == there).float()
         if self.classes is None:
             return hot
         masked = -torch.eye(self.classes, device=hot.device)[-1]  # the reference's code for "not judged"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from rnar.ops import linear_relu
+from rnar.ops import Gathered, linear, linear_relu
 
 
 class Linear(nn.Linear):
@@ -30,23 +30,48 @@ def truncated_normal_(tensor: Tensor, deviation: float) -> None:
     nn.init.trunc_normal_(tensor, std=deviation, a=-2 * deviation, b=2 * deviation)
 
 
+class LinearMap(NamedTuple):
+    """y = W x + b, made of weights once a batch and used at every step."""
+
+    weight: Tensor
+    """[O, I]"""
+    bias: Tensor
+    """[O]"""
+    gathered: Gathered | None = None
+    """where its gradient is gathered over steps, if it is"""
+
+    def gathering(self) -> LinearMap:
+        """The same, whose gradient has to be settled in the end."""
+        return self if self.gathered else self._replace(gathered=Gathered(self.weight, self.bias))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return linear(x, *self)
+
+
 class SideBySide(NamedTuple):
     """Several maps of one input as a single matrix product."""
 
-    weight: Tensor
-    """[all outputs, inputs]"""
-    bias: Tensor
-    """[all outputs]"""
+    map: LinearMap
     widths: tuple[int, ...]
-    """the outputs of each"""
+    """the outputs of each group of maps"""
 
     @staticmethod
-    def of(linears: Sequence[nn.Linear]) -> SideBySide:
-        return SideBySide(*stacked(linears), tuple(linear.out_features for linear in linears))
+    def of(groups: Sequence[Sequence[nn.Linear]], rests: Mapping[nn.Linear, Tensor] | None = None) -> SideBySide:
+        """Of maps in groups that stay together. A `rest` is added to the bias of its map."""
+        linears = [linear for group in groups for linear in group]
+        # One by one: gradients that are slices of one sum, on both sides of a plus, would share their memory.
+        biases = [linear.bias + rests[linear] if rests and linear in rests else linear.bias for linear in linears]
+        widths = tuple(sum(linear.out_features for linear in group) for group in groups)
+        return SideBySide(LinearMap(torch.cat([linear.weight for linear in linears]), torch.cat(biases)), widths)
+
+    def beside(self, weight: Tensor) -> SideBySide:
+        """With more inputs, of which this is the weight [all outputs, more]."""
+        return self._replace(map=self.map._replace(weight=torch.cat([self.map.weight, weight], dim=1)))
 
     def __call__(self, x: Tensor) -> tuple[Tensor, ...]:
-        """What each map makes of x; the results share their memory."""
-        return nn.functional.linear(x, self.weight, self.bias).split(self.widths, dim=-1)
+        """What each group makes of x; the results share their memory."""
+        y = self.map(x)
+        return (y,) if len(self.widths) == 1 else y.split_with_sizes(self.widths, dim=-1)
 
 
 def stacked(linears: Sequence[nn.Linear], inputs: int | None = None) -> tuple[Tensor, Tensor]:
@@ -75,6 +100,11 @@ class OfChannels(NamedTuple):
     def beside(self, other: OfChannels) -> OfChannels:
         """The sum of both, of their channels side by side."""
         return OfChannels(torch.cat([self.weight, other.weight]), self.bias + other.bias)
+
+    @property
+    def map(self) -> LinearMap:
+        """The same as a map, for what is used at every step."""
+        return LinearMap(self.weight.T, self.bias)
 
     def __call__(self, channels: Tensor) -> Tensor:
         """[..., C] -> [..., H]"""

@@ -11,8 +11,9 @@ from rnar.nn import decoders
 from rnar.nn.composed import composed_of, marks, points
 from rnar.nn.decoders import Decoders, Logits, View, Widths
 from rnar.nn.encoders import Encoders, Graph
+from rnar.nn.groups import Group, apart, together
 from rnar.nn.kinds import kind_of
-from rnar.nn.linear import OfChannels
+from rnar.nn.linear import LinearMap, OfChannels
 from rnar.nn.processors.processor import Processor, State
 from rnar.nn.triples import Codes, Pointers, Triples, points_from_pairs, stacked
 
@@ -49,8 +50,8 @@ class Prepared(NamedTuple):
     """the map from the channels of pairs, first inputs and then hints, to H features"""
     adjacency: Tensor | None
     """bool [B, N, N]: which nodes inputs join; None where no processor looks at it"""
-    hints: dict[Place, OfChannels]
-    """the maps from the channels of hints"""
+    hints: dict[Place, LinearMap]
+    """the maps from the channels of hints, but those of pairs"""
     pointers: list[Tensor]
     """each [B, N, N, N]: inputs that are pointers of pairs, where they are kept as triples"""
     pointing: list[Tensor]
@@ -67,8 +68,8 @@ class Moment(NamedTuple):
     """What one step gives."""
 
     state: State
-    hints: dict[str, Tensor]
-    """the logits of the next hints, [B, ...]"""
+    hints: dict[Group, Tensor]
+    """the logits of the next hints, [B, k, ...]"""
     outputs: dict[str, Logits]
     """the logits of those samples that end here"""
     losses: dict[str, Tensor]
@@ -172,12 +173,15 @@ class Reasoner(nn.Module):
         """
         heads, size = self.heads_of(task), self.processor.size
         like = next(self.processor.parameters())
-        wide = {name: kind_of(feature).widen(inputs[name], nodes) for name, feature in heads.spec.inputs.items()}
-        if self._forgets_positions(rng) and "pos" in wide:
-            wide["pos"] = torch.zeros_like(wide["pos"])
+        if self._forgets_positions(rng) and "pos" in inputs:
+            inputs = {**inputs, "pos": torch.zeros_like(inputs["pos"])}
+        wide = {
+            group: kind_of(feature).widen(together(group, inputs, 1), nodes)
+            for group, feature in heads.inputs.groups.items()
+        }
         read, maps, of_hints = heads.inputs(wide), heads.inputs.prepare(), heads.hints.prepare()
         read = {place: channels.to(like.dtype) for place, channels in read.items()}
-        batch, zeros = len(next(iter(inputs.values()))), like.new_zeros
+        batch, zeros, each = len(next(iter(inputs.values()))), like.new_zeros, apart(wide)
         pairs = maps.get("edge", OfChannels(zeros(0, size), zeros(size)))
         if "edge" in of_hints:
             pairs = pairs.beside(of_hints["edge"])
@@ -187,9 +191,9 @@ class Reasoner(nn.Module):
             read.get("edge", zeros(batch, nodes, nodes, 0)),
             pairs,
             self._adjacency(heads, wide, batch, nodes) if self.processor.uses_adjacency else None,
-            of_hints,
-            [x.to(like.dtype) for x in stacked(heads.spec.inputs, wide)] if heads.codes else [],
-            [wide[name].to(like.dtype) for name in points(heads.spec.inputs)] if heads.composed else [],
+            {place: of_hints[place].map for place in of_hints if place != "edge"},
+            [x.to(like.dtype) for x in stacked(heads.spec.inputs, each)] if heads.codes else [],
+            [each[name].to(like.dtype) for name in points(heads.spec.inputs)] if heads.composed else [],
             self.processor.prepare(pairs),
             self.processor.draw(nodes, rng),
             heads.decode_hints.prepare(pairs),
@@ -202,7 +206,7 @@ class Reasoner(nn.Module):
         device = "cpu" if rng is None else rng.device
         return bool(torch.rand((), generator=rng, device=device) < self.without_positions)
 
-    def _adjacency(self, heads: Heads, wide: dict[str, Tensor], batch: int, nodes: int) -> Tensor:
+    def _adjacency(self, heads: Heads, wide: dict[Group, Tensor], batch: int, nodes: int) -> Tensor:
         device = next(self.processor.parameters()).device
         itself = torch.eye(nodes, dtype=torch.bool, device=device).expand(batch, -1, -1)
         joined = heads.inputs.adjacency(wide)
@@ -218,7 +222,7 @@ class Reasoner(nn.Module):
         task: str,
         prepared: Prepared,
         state: State,
-        hints: dict[str, Tensor],
+        hints: dict[Group, Tensor],
         ending: slice,
         rng: torch.Generator | None = None,
         noise: Tensor | None = None,
@@ -229,7 +233,7 @@ class Reasoner(nn.Module):
             task: Of which the samples are.
             prepared: What `prepare` returned.
             state: What the step before left of them: tensors [B, ...].
-            hints: What is fed to them, in wide form: [B, ...].
+            hints: What is fed to them, in wide form: [B, k, ...].
             ending: Those samples whose outputs are wanted.
             rng: For processors that draw.
             noise: [ending, N, N], uniform, for permutations in training.
@@ -246,19 +250,20 @@ class Reasoner(nn.Module):
         view = View(step.nodes, graph.channels, step.edges, graph.whole, pointers)
         outputs: dict[str, Logits] = {}
         if ending.start < ending.stop:
-            outputs = heads.decode_outputs(view.part(ending), prepared.decode_outputs, noise)
-        return Moment(step.state, heads.decode_hints(view, prepared.decode_hints), outputs, step.losses)
+            outputs = apart(heads.decode_outputs(view.part(ending), prepared.decode_outputs, noise))
+        hints = heads.decode_hints(view, prepared.decode_hints)
+        return Moment(step.state, hints, outputs, step.losses)
 
-    def _graph(self, heads: Heads, prepared: Prepared, hints: dict[str, Tensor], active: int) -> Graph:
+    def _graph(self, heads: Heads, prepared: Prepared, hints: dict[Group, Tensor], active: int) -> Graph:
         """The inputs of the active samples, and the hints that are fed to them."""
         nodes, whole, channels = prepared.nodes[:active], prepared.whole[:active], prepared.channels[:active]
         read = {place: x.to(nodes.dtype) for place, x in heads.hints(hints).items()}
         if "node" in read:
             nodes = nodes + prepared.hints["node"](read["node"])
         if heads.composed is not None:
-            features = heads.hints.features
-            marked = torch.stack([hints[name] for name in marks(features)], dim=-1).to(nodes.dtype)
-            pointing = [x[:active] for x in prepared.pointing] + [hints[n].to(nodes.dtype) for n in points(features)]
+            features, each = heads.encoded_hints, apart(hints)
+            marked = torch.stack([each[name] for name in marks(features)], dim=-1).to(nodes.dtype)
+            pointing = [x[:active] for x in prepared.pointing] + [each[n].to(nodes.dtype) for n in points(features)]
             nodes = nodes + heads.composed(marked, torch.stack(pointing, dim=1))
         if "graph" in read:
             whole = whole + prepared.hints["graph"](read["graph"])
@@ -283,11 +288,11 @@ class Reasoner(nn.Module):
             triples,
         )
 
-    def _triples(self, heads: Heads, prepared: Prepared, hints: dict[str, Tensor], active: int) -> Triples | None:
+    def _triples(self, heads: Heads, prepared: Prepared, hints: dict[Group, Tensor], active: int) -> Triples | None:
         """The pointers of pairs, where they are kept as triples."""
         if heads.codes is None:
             return None
-        of_hints = [x.to(prepared.nodes.dtype) for x in stacked(heads.hints.features, hints)]
+        of_hints = [x.to(prepared.nodes.dtype) for x in stacked(heads.encoded_hints, apart(hints))]
         return Triples(torch.stack([x[:active] for x in prepared.pointers] + of_hints, dim=1), heads.codes.weight)
 
 

@@ -4,6 +4,9 @@ Each is a function of tensors, differentiable, on any device. On the CPU compile
 tensors, with no copies; elsewhere plain tensor code does, which stands in the same file. The tests compare the two.
 """
 
+from rnar.ops.gated_norm import gated_norm as gated_norm
+from rnar.ops.linear import Gathered as Gathered
+from rnar.ops.linear import linear as linear
 from rnar.ops.linear_relu import linear_relu as linear_relu
 from rnar.ops.lstm import lstm as lstm
 from rnar.ops.max_dot import max_dot as max_dot

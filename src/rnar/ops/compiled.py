@@ -20,6 +20,9 @@ from rnar.common.compiling import entry_point
 ROWS = 512
 """Pairs that are worked on at once: what several passes read and write shall stay in a core's own cache."""
 
+NUMBERS = 1 << 26
+"""That plain tensor code may make at once, where loops would need no room."""
+
 
 def compiled(x: Tensor) -> bool:
     """Are there loops for this tensor?"""
@@ -28,7 +31,32 @@ def compiled(x: Tensor) -> bool:
 
 def arrays(*tensors: Tensor) -> list[Any]:
     """The same memory, for loops; of bfloat16 the bits."""
-    return [(x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy() for x in map(Tensor.detach, tensors)]
+    found = [x.detach() if x.requires_grad else x for x in tensors]
+    return [(x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy() for x in found]
+
+
+class _Nothing:
+    """Takes what is to be kept for a backward pass that will not come."""
+
+    def save_for_backward(self, *tensors: Tensor) -> None:
+        pass
+
+
+def apply(function: Any, *arguments: Any) -> Any:
+    """A function of tensors; where nobody wants gradients, without what torch does for them."""
+    return function.apply(*arguments) if torch.is_grad_enabled() else function.forward(_Nothing(), *arguments)
+
+
+def cut_off(x: Tensor) -> Tensor:
+    """The same without its history."""
+    return x.detach() if x.requires_grad else x
+
+
+def zeros(*likes: Tensor) -> list[Tensor]:
+    """Zeros in float32 of the shapes of these, filled at once: gradients that loops add to."""
+    sizes = [x.numel() for x in likes]
+    pieces = torch.zeros(sum(sizes)).split_with_sizes(sizes)
+    return [piece.view(x.shape) for piece, x in zip(pieces, likes, strict=True)]
 
 
 def loop(function: Callable[..., None] | None = None, fastmath: bool = False) -> Any:
@@ -46,6 +74,12 @@ def loop(function: Callable[..., None] | None = None, fastmath: bool = False) ->
         (half if first.dtype == np.uint16 else single)(first, *others)
 
     return call
+
+
+def portions(count: int, each: int) -> list[slice]:
+    """A count of things with so many numbers each, as many at a time as plain tensor code may make of them."""
+    at_once = max(1, NUMBERS // max(1, each))
+    return [slice(start, min(start + at_once, count)) for start in range(0, count, at_once)]
 
 
 def add_product(total: Tensor, a: Tensor, b: Tensor) -> None:
@@ -66,11 +100,12 @@ class Blocks:
 
     def rows(self, x: Tensor) -> list[Tensor]:
         """The pairs of each block: [pairs of the block, ...] of x [B, ..., H]"""
-        return list(x.view(-1, x.shape[-1]).split(self.size * self.pairs))
+        flat = x.view(-1, x.shape[-1])
+        return [flat] if len(self.slices) == 1 else list(flat.split(self.size * self.pairs))
 
     def space(self, like: Tensor, width: int) -> tuple[Tensor, list[Tensor]]:
         """Space for one block, as [size, pairs, width], and as much of it as each block needs, as `rows` has it."""
         space = like.new_empty(self.size, self.pairs, width)
-        flat = space.view(-1, width)
-        last = self.slices[-1]
-        return space, [*[flat] * (len(self.slices) - 1), flat[: (last.stop - last.start) * self.pairs]]
+        flat, last = space.view(-1, width), self.slices[-1]
+        rest = (last.stop - last.start) * self.pairs
+        return space, [*[flat] * (len(self.slices) - 1), flat if rest == flat.shape[0] else flat[:rest]]

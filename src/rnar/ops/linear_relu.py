@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.ops.compiled import arrays, compiled, loop
+from rnar.ops.compiled import apply, arrays, compiled, loop
 from rnar.ops.numbers import kept, read
 
 
@@ -14,7 +14,7 @@ def linear_relu(x: Tensor, weight: Tensor, bias: Tensor, precision: torch.dtype 
     """relu(W x + b): [..., H] of x [..., I], W [H, I]. The product, and what comes out, is in this precision."""
     precision = precision or x.dtype
     if compiled(x):
-        return _LinearRelu.apply(x, weight, bias, precision)  # type: ignore[no-any-return]
+        return apply(_LinearRelu, x, weight, bias, precision)
     return torch.relu_(torch.nn.functional.linear(*(y.to(precision) for y in (x, weight, bias))))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.ops.compiled import arrays, compiled, loop
+from rnar.ops.compiled import apply, arrays, compiled, loop, zeros
 from rnar.ops.numbers import kept, read, sigmoid, tanh
 
 
@@ -18,7 +18,7 @@ def lstm(x: Tensor, from_x: Tensor, from_state: Tensor, bias: Tensor) -> Tensor:
     """
     if compiled(x):
         keep = torch.is_grad_enabled() and any(y.requires_grad for y in (x, from_x, from_state, bias))
-        return _LSTM.apply(x, from_x, from_state, bias, keep)  # type: ignore[no-any-return]
+        return apply(_LSTM, x, from_x, from_state, bias, keep)
     batch, senders, receivers, inputs = x.shape
     zero = x.new_zeros(1, batch * receivers, from_state.shape[1])
     steps = x.transpose(0, 1).reshape(senders, batch * receivers, inputs)
@@ -42,14 +42,16 @@ class _LSTM(torch.autograd.Function):
         across = torch.cat([from_x, from_state], dim=1).to(x.dtype).T  # [I + H, 4H]
         gates = x.new_empty(steps if keep else 1, rows, 4 * size)
         reads = x.new_empty(rows, inputs + size)  # x || h
-        of_x = reads.view(batch, receivers, -1)[:, :, :inputs]
+        reads.view(batch, receivers, -1)[:, :, :inputs] = x[:, 0]
         cells, out = bias.new_zeros(2, rows, size)
-        g, b, c, y, r = arrays(gates, bias.contiguous(), cells, out, reads)
+        x = x.contiguous()
+        g, b, c, y, r, m = arrays(gates, bias.contiguous(), cells, out, reads, x)
+        each = gates.unbind() if keep else [gates[0]] * steps
+        torch.mm(reads[:, :inputs], across[:inputs], out=each[0])
         for t in range(steps):
-            now, known = t if keep else 0, inputs + size if t else inputs
-            of_x.copy_(x[:, t])
-            torch.mm(reads[:, :known], across[:known], out=gates[now])
-            loop_of_lstm_step(g[now], b, c, y, r)
+            if t:
+                torch.mm(reads, across, out=each[t])
+            loop_of_lstm_step(g[t if keep else 0], b, c, y, r, m, t + 1)
         if keep:
             ctx.save_for_backward(x, from_x, from_state, gates)
         return out.view(batch, receivers, size)
@@ -59,17 +61,20 @@ class _LSTM(torch.autograd.Function):
         x, from_x, from_state, gates = ctx.saved_tensors
         batch, steps, receivers, inputs = x.shape
         rows, size = batch * receivers, from_state.shape[1]
-        reads = x.new_zeros(steps, rows, inputs + size)
+        reads = x.new_empty(steps, rows, inputs + size)
         reads.view(steps, batch, receivers, -1)[..., :inputs] = x.transpose(0, 1)
-        cells, to_cell, to_bias = torch.zeros(steps + 1, rows, size), torch.zeros(rows, size), torch.zeros(4 * size)
+        reads[0, :, inputs:] = 0  # the other h are made again
+        cells, (to_cell, to_bias) = torch.empty(steps + 1, rows, size), zeros(gates[0, :, :size], gates[0, 0])
+        cells[0] = 0
         to_gates, to_h = torch.empty_like(gates), x.new_empty(rows, size).copy_(gradient.reshape(rows, size))
         g, c, r, to_g, to_y, to_c, to_b = arrays(gates, cells, reads, to_gates, to_h, to_cell, to_bias)
         loop_of_lstm_states(g, c, r)
         from_state = from_state.to(x.dtype)
+        each = to_gates.unbind()
         for t in reversed(range(steps)):
             loop_of_lstm_step_backward(to_g[t], g[t], c[t], c[t + 1], to_y, to_c, to_b)
             if t:
-                torch.mm(to_gates[t], from_state, out=to_h)
+                torch.mm(each[t], from_state, out=to_h)
         flat = to_gates.view(-1, 4 * size)
         to_weight = torch.mm(flat.T, reads.view(-1, inputs + size))
         to_x = torch.mm(flat, from_x.to(x.dtype)).view(steps, batch, receivers, inputs).transpose(0, 1)
@@ -77,8 +82,9 @@ class _LSTM(torch.autograd.Function):
 
 
 @loop(fastmath=True)
-def loop_of_lstm_step(gates, bias, cell, out, reads):
-    """`gates` are products, then gates; `cell` is that before the step, then that after it; `reads` ends with h."""
+def loop_of_lstm_step(gates, bias, cell, out, reads, x, after):
+    """`gates` are products, then gates; `cell` is that before the step, then that after it; `reads` is x || h, and then
+    that of the step `after` it, if there is one."""
     rows, size = cell.shape
     inputs = max(0, reads.shape[1] - size)  # as it is: but that an index is not negative must be seen to vectorise
     gate = np.empty(4 * size, np.float32)
@@ -100,6 +106,9 @@ def loop_of_lstm_step(gates, bias, cell, out, reads):
             out[r, h] = read(gates[r, 3 * size + h]) * tanh(cell[r, h])
         for h in range(size):
             reads[r, inputs + h] = kept(out[r, h], reads[r, inputs + h])
+        if after < x.shape[1]:
+            for k in range(inputs):
+                reads[r, k] = x[r // x.shape[2], after, r % x.shape[2], k]
 
 
 @loop(fastmath=True)

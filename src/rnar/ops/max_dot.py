@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.ops.compiled import Blocks, add_product, arrays, compiled, loop
+from rnar.ops.compiled import Blocks, add_product, apply, arrays, compiled, loop, zeros
 from rnar.ops.linear_relu import loop_of_add_and_rectify, loop_of_rectify_backward
 from rnar.ops.numbers import kept, read
 
@@ -14,7 +14,7 @@ from rnar.ops.numbers import kept, read
 def max_dot(p: Tensor, q: Tensor, pairs: Tensor, channels: Tensor, weight: Tensor, w: Tensor) -> Tensor:
     """w . max(p_i, q_j + pairs_ji + channels_ji W): [B, i, j] of p, q [B, N, H], pairs [B, j, i, H], W [C, H]"""
     if compiled(pairs):
-        return _MaxDot.apply(p, q, pairs, channels, weight, w)  # type: ignore[no-any-return]
+        return apply(_MaxDot, p, q, pairs, channels, weight, w)
     return torch.maximum(p[:, :, None], (q[:, :, None] + pairs + channels @ weight).transpose(1, 2)) @ w
 
 
@@ -32,7 +32,7 @@ def max_dot_rectified(
 ) -> Tensor:
     """`max_dot` of pairs = V relu(U few + b), made in this precision, of few [B, j, i, F], U [G, F], V [H, G]"""
     if compiled(few):
-        return _MaxDotRectified.apply(precision or few.dtype, p, q, few, out, bias, layer, channels, weight, w)  # type: ignore[no-any-return]
+        return apply(_MaxDotRectified, precision or few.dtype, p, q, few, out, bias, layer, channels, weight, w)
     few, out, bias, layer = (x.to(precision or x.dtype) for x in (few, out, bias, layer))
     pairs = torch.relu_(torch.nn.functional.linear(few, out, bias)) @ layer.T
     return max_dot(p, q, pairs, channels, weight, w)
@@ -51,7 +51,7 @@ class _MaxDot(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
         p, q, pairs, channels, weight, w = ctx.saved_tensors
-        to_p, to_q, to_weight, to_w = (torch.zeros_like(x) for x in (p, q, weight, w))
+        to_p, to_q, to_weight, to_w = zeros(p, q, weight, w)
         to_pairs, to_channels = torch.empty_like(pairs), torch.empty_like(channels)
         given, to_others = (
             (gradient.contiguous(), p, q, channels, weight, w),
@@ -88,8 +88,8 @@ class _MaxDotRectified(torch.autograd.Function):
         *inputs, pairs = ctx.saved_tensors
         p, q, few, out, bias, layer, channels, weight, w = inputs
         batch, js, others, _ = few.shape
-        found = [torch.zeros(x.shape) for x in inputs]
-        found[2] = torch.empty_like(few)
+        found = zeros(p, q, out, bias, layer, channels, weight, w)
+        found.insert(2, torch.empty_like(few))
         to_p, to_q, to_few, to_out, to_bias, to_layer, to_channels, to_weight, to_w = found
         blocks, across = Blocks(batch, js * others), out.T
         (to_pairs, of_y), (rectified, of_r) = blocks.space(few, len(layer)), blocks.space(few, len(out))

@@ -7,15 +7,15 @@ import torch
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.ops.compiled import arrays, compiled
+from rnar.ops.compiled import apply, arrays, compiled, portions
 
 
 def max_dot_triples(pairs: Tensor, r: Tensor, w: Tensor) -> Tensor:
     """w . max(pairs_ij, r_k): [B, i, j, k] of pairs [B, i, j, H] and r [B, N, H]"""
     if compiled(pairs):
-        return _MaxDotTriples.apply(pairs, r, w)  # type: ignore[no-any-return]
-    rows = [torch.maximum(pairs[:, i, :, None], r[:, None]) @ w for i in range(pairs.shape[1])]  # not all at once
-    return torch.stack(rows, dim=1)
+        return apply(_MaxDotTriples, pairs, r, w)
+    parts = portions(pairs.shape[1], pairs[:, 0].numel() * r.shape[1])  # not all at once
+    return torch.cat([torch.maximum(pairs[:, some, :, None], r[:, None, None]) @ w for some in parts], dim=1)
 
 
 class _MaxDotTriples(torch.autograd.Function):

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.ops.compiled import Blocks, arrays, compiled, loop
+from rnar.ops.compiled import Blocks, apply, arrays, compiled, loop
 from rnar.ops.max_over_senders import loop_of_max_over_senders
 from rnar.ops.numbers import read
 
@@ -14,7 +14,7 @@ from rnar.ops.numbers import read
 def max_of_linear(x: Tensor, weight: Tensor) -> Tensor:
     """max_i W x_ij: [B, j, H] of x [B, i, j, I], W [H, I]; the product is in the precision of x"""
     if compiled(x):
-        return _MaxOfLinear.apply(x, weight)  # type: ignore[no-any-return]
+        return apply(_MaxOfLinear, x, weight)
     return (x @ weight.T.to(x.dtype)).max(dim=1).values.to(weight.dtype)
 
 

@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.ops.compiled import arrays, compiled, loop
+from rnar.ops.compiled import apply, arrays, compiled, loop
 from rnar.ops.numbers import read
 
 
 def max_over_senders(messages: Tensor) -> Tensor:
     """max_i m_ij: [B, i, j, H] -> [B, j, H]"""
     if compiled(messages):
-        return _MaxOverSenders.apply(messages)  # type: ignore[no-any-return]
+        return apply(_MaxOverSenders, messages)
     return messages.max(dim=1).values
 
 

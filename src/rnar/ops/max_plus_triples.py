@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.ops.compiled import arrays
+from rnar.ops.compiled import arrays, portions
 from rnar.ops.triples import add_to_six, coded, in_orders, loops_for, six
 
 
@@ -17,7 +17,7 @@ def max_plus_triples(x: Tensor, y: Tensor, pointers: Tensor, codes: Tensor) -> T
     The pointers are P [B, K, N, N, N], probabilities that a pair points at a node; each has six codes, W [K, 6, F]. The
     [B, a, b, c, F] is never made.
     """
-    function = _MaxPlusTriples if loops_for(x, pointers) else _OneByOne
+    function = _MaxPlusTriples if loops_for(x, pointers) else _InPortions
     return function.apply(x, y, pointers, codes)  # type: ignore[no-any-return]
 
 
@@ -42,17 +42,17 @@ class _MaxPlusTriples(torch.autograd.Function):
         return to_x, to_y, to_pointer[:, None], to_codes[None]
 
 
-class _OneByOne(torch.autograd.Function):
-    """One a after the other, in plain tensors."""
+class _InPortions(torch.autograd.Function):
+    """In plain tensors, as many a at once as fit: for a few nodes all of them."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, y: Tensor, pointers: Tensor, codes: Tensor) -> Tensor:  # type: ignore[override]
         best, arg = torch.full_like(x, -torch.inf), torch.zeros(x.shape, dtype=torch.int16, device=x.device)
-        for a in range(x.shape[1]):
-            candidate = x[:, a, :, None] + y[:, a, None] + coded(pointers, codes, a)
-            better = candidate > best
-            best = torch.where(better, candidate, best)
-            arg.masked_fill_(better, a)
+        for some in portions(x.shape[1], x[:, 0].numel() * x.shape[2]):
+            found, where = (x[:, some, :, None] + y[:, some, None] + coded(pointers, codes, some)).max(dim=1)
+            better = found > best
+            best = torch.where(better, found, best)
+            arg = torch.where(better, (where + some.start).to(torch.int16), arg)
         ctx.save_for_backward(pointers, codes, arg)
         return best
 
@@ -60,12 +60,13 @@ class _OneByOne(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
         pointers, codes, arg = ctx.saved_tensors
         to_x, to_y, to_pointers, to_codes = (torch.zeros_like(x) for x in (gradient, gradient, pointers, codes))
-        for a in range(gradient.shape[1]):
-            chosen = torch.where(arg == a, gradient, 0.0)  # [B, b, c, F]
-            to_x[:, a], to_y[:, a] = chosen.sum(dim=2), chosen.sum(dim=1)
+        nodes = torch.arange(gradient.shape[1], device=arg.device)[:, None, None, None]
+        for some in portions(len(nodes), gradient[:, 0].numel() * len(nodes)):
+            chosen = torch.where(arg[:, None] == nodes[some], gradient[:, None], 0.0)  # [B, a, b, c, F]
+            to_x[:, some], to_y[:, some] = chosen.sum(dim=3), chosen.sum(dim=2)
             for s, (view, to_view) in enumerate(zip(in_orders(pointers), in_orders(to_pointers), strict=True)):
-                to_view[:, :, a] += torch.einsum("bijf,pf->bpij", chosen, codes[:, s])
-                to_codes[:, s] += torch.einsum("bijf,bpij->pf", chosen, view[:, :, a])
+                to_view[:, :, some] += torch.einsum("baijf,pf->bpaij", chosen, codes[:, s])
+                to_codes[:, s] += torch.einsum("baijf,bpaij->pf", chosen, view[:, :, some])
         return to_x, to_y, to_pointers, to_codes
 
 

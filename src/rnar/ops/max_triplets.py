@@ -7,16 +7,16 @@ import torch
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.ops.compiled import arrays, compiled
+from rnar.ops.compiled import apply, arrays, compiled, portions, zeros
 
 
 def max_triplets(channels: Tensor, weight: Tensor, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
     """max_a (a_a + b_b + c_c + x_ab + y_ac + z_bc): [B, b, c, F] of a, b, c [B, N, F] and (x, y, z) = channels W.
 
-    The [B, a, b, c, F] is never made.
+    On CPUs the [B, a, b, c, F] is never made; elsewhere a part of it at a time.
     """
     if compiled(channels):
-        return _MaxTriplets.apply(channels, weight, a, b, c)  # type: ignore[no-any-return]
+        return apply(_MaxTriplets, channels, weight, a, b, c)
     x, y, z = (channels @ weight).chunk(3, dim=-1)
     return _MaxPlus.apply(x + a[:, :, None], y) + z + b[:, :, None] + c[:, None]
 
@@ -34,8 +34,8 @@ class _MaxTriplets(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
         channels, weight, arg = ctx.saved_tensors
-        to_channels, to_weight = torch.empty_like(channels), torch.zeros_like(weight)
-        to_nodes = [gradient.new_zeros(*channels.shape[:2], gradient.shape[3]) for _ in "abc"]
+        to_channels, each = torch.empty_like(channels), gradient[:, 0]
+        to_weight, *to_nodes = zeros(weight, each, each, each)
         loop_of_max_triplets_backward(
             *arrays(gradient.contiguous(), channels, weight, arg, to_channels, to_weight, *to_nodes)
         )
@@ -43,31 +43,28 @@ class _MaxTriplets(torch.autograd.Function):
 
 
 class _MaxPlus(torch.autograd.Function):
-    """max_a (x[a, b] + y[a, c]) of x, y [B, a, ., F], one a after the other"""
+    """max_a (x[a, b] + y[a, c]) of x, y [B, a, ., F], as many a at once as fit: for a few nodes all of them"""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
-        best = x[:, 0, :, None] + y[:, 0, None]
-        arg = torch.zeros(best.shape, dtype=torch.int16, device=x.device)
-        for a in range(1, x.shape[1]):
-            candidate = x[:, a, :, None] + y[:, a, None]
-            better = candidate > best
-            best = torch.where(better, candidate, best)
-            arg.masked_fill_(better, a)
+        best = arg = None
+        for some in portions(x.shape[1], x[:, 0].numel() * y.shape[2]):
+            found, where = (x[:, some, :, None] + y[:, some, None]).max(dim=1)
+            where = (where + some.start).to(torch.int16)
+            if best is not None and arg is not None:
+                better = found > best
+                found, where = torch.where(better, found, best), torch.where(better, where, arg)
+            best, arg = found, where
+        assert best is not None and arg is not None
         ctx.save_for_backward(arg)
-        ctx.shapes = x.shape, y.shape
         return best
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+        """x[a, b] gets what chose a at (b, .), y[a, c] what chose a at (., c)."""
         (arg,) = ctx.saved_tensors
-        to_x, to_y = (gradient.new_zeros(shape) for shape in ctx.shapes)
-        index = arg.long()
-        for c in range(gradient.shape[2]):  # x[a, b] gets what chose a at (b, .), y[a, c] what chose a at (., c)
-            to_x.scatter_add_(1, index[:, None, :, c], gradient[:, None, :, c])
-        for b in range(gradient.shape[1]):
-            to_y.scatter_add_(1, index[:, None, b], gradient[:, None, b])
-        return to_x, to_y
+        index, nothing = arg.long(), torch.zeros_like(gradient)  # there are as many a as b and c
+        return nothing.scatter_add(2, index, gradient).transpose(1, 2), nothing.scatter_add(1, index, gradient)
 
 
 @entry_point

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.ops.compiled import Blocks, add_product, arrays, compiled, loop
+from rnar.ops.compiled import Blocks, add_product, apply, arrays, compiled, loop, zeros
 from rnar.ops.linear_relu import loop_of_add_and_rectify, loop_of_rectify_backward
 from rnar.ops.numbers import kept, read
 
@@ -25,7 +25,7 @@ def pair_mlp(
     The product with V, and what comes out, is in this precision.
     """
     if compiled(channels):
-        return _PairMLP.apply(precision or layer.dtype, channels, weight, sender, receiver, layer, bias)  # type: ignore[no-any-return]
+        return apply(_PairMLP, precision or layer.dtype, channels, weight, sender, receiver, layer, bias)
     pairs = channels @ weight
     pairs += sender[:, :, None]
     pairs += receiver[:, None]
@@ -59,8 +59,8 @@ class _PairMLP(torch.autograd.Function):
         channels, weight, sender, receiver, layer, found = ctx.saved_tensors
         batch, nodes, others, width = found.shape
         size, flat = weight.shape[1], (batch, nodes * others, width)
-        to_sender, to_receiver, to_layer = (torch.zeros(x.shape) for x in (sender, receiver, layer))
-        to_channels, to_weight, to_bias = torch.empty_like(channels), torch.zeros_like(weight), torch.zeros(width)
+        to_sender, to_receiver, to_layer, to_weight, to_bias = zeros(sender, receiver, layer, weight, layer[:, 0])
+        to_channels = torch.empty_like(channels)
         blocks = Blocks(batch, nodes * others)
         (through, of_through), (between, of_between) = blocks.space(found, width), blocks.space(found, size)
         to_between, of_to_between = blocks.space(found, size)

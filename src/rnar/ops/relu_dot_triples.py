@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.ops.compiled import arrays
+from rnar.ops.compiled import arrays, portions
 from rnar.ops.triples import add_to_six, coded, loops_for, six
 
 
@@ -20,9 +20,10 @@ def relu_dot_triples(x: Tensor, y: Tensor, z: Tensor, pointers: Tensor, codes: T
     if loops_for(x, pointers):
         return _ReluDotTriples.apply(x, y, z, pointers, codes, w)  # type: ignore[no-any-return]
     rows = []
-    for i in range(x.shape[1]):  # not all at once
-        rows.append(torch.relu(x[:, i, :, None] + y[:, i, None] + z + coded(pointers, codes, i)) @ w)
-    return torch.stack(rows, dim=1)
+    for some in portions(x.shape[1], x[:, 0].numel() * x.shape[2]):  # not all at once
+        total = x[:, some, :, None] + y[:, some, None] + z[:, None] + coded(pointers, codes, some)
+        rows.append(torch.relu(total) @ w)
+    return torch.cat(rows, dim=1)
 
 
 class _ReluDotTriples(torch.autograd.Function):

@@ -17,10 +17,10 @@ def in_orders(pointers: Tensor) -> list[Tensor]:
     return [pointers.permute(0, 1, *(2 + order.index(k) for k in range(3))) for order in ORDERS]
 
 
-def coded(pointers: Tensor, codes: Tensor, a: int) -> Tensor:
-    """sum_ps P_p[s(a, b, c)] W_ps of a given a: [B, b, c, F] of P [B, K, N, N, N], W [K, 6, F]"""
-    views = torch.stack([view[:, :, a] for view in in_orders(pointers)])
-    return torch.einsum("sbpij,psf->bijf", views, codes)
+def coded(pointers: Tensor, codes: Tensor, some: slice) -> Tensor:
+    """sum_ps P_p[s(a, b, c)] W_ps of some a: [B, a, b, c, F] of P [B, K, N, N, N], W [K, 6, F]"""
+    views = torch.stack([view[:, :, some] for view in in_orders(pointers)])
+    return torch.einsum("sbpaij,psf->baijf", views, codes)
 
 
 def loops_for(x: Tensor, pointers: Tensor) -> bool:

@@ -9,6 +9,7 @@ triplets: t_bc = relu(O3 max_a (T1 z_a + T2 z_b + T3 z_c + E1 e_ab + E2 e_ac + E
           where pointers of pairs are kept as triples, they are part of it (`rnar.nn.triples`)
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -17,9 +18,9 @@ from torch import Tensor, nn
 from rnar.common.blame import definition_of
 from rnar.nn.aggregators import Aggregator
 from rnar.nn.encoders import Graph
-from rnar.nn.linear import Linear, OfChannels, Rectified, SideBySide
+from rnar.nn.linear import Linear, LinearMap, OfChannels, Rectified, SideBySide, stacked
 from rnar.nn.processors.processor import Processor, State, Step
-from rnar.ops import max_plus_triples, max_triplets, pair_mlp
+from rnar.ops import gated_norm, max_plus_triples, max_triplets, pair_mlp
 
 GATE_BIAS = -3.0  # starts nearly closed (Ibarz et al., 2022)
 
@@ -28,12 +29,18 @@ class Prepared(NamedTuple):
     """What is the same at every step of a batch: weights laid side by side, and maps put into one another."""
 
     of_nodes: SideBySide
-    """all maps of z"""
+    """all maps of z, those that are added to maps of a at last"""
+    of_whole: SideBySide
+    """all maps of g; their biases have those of the maps of pairs in them"""
+    of_messages: LinearMap
+    """all maps of a: O2, and with a gate G2"""
+    to_gate: LinearMap | None
+    """G3"""
     of_pairs: OfChannels
-    """We after the encoding of pairs"""
+    """We after the encoding of pairs; its bias is in `of_whole`"""
     aggregator: Any
     triplets: OfChannels | None
-    """E1, E2 and E3 after the encoding of pairs"""
+    """E1, E2 and E3 after the encoding of pairs; their biases are in `of_whole`"""
 
 
 class MessagePassing(Processor):
@@ -80,11 +87,27 @@ class MessagePassing(Processor):
         self.gate = Gate(size) if gate else None
 
     def prepare(self, pairs: OfChannels) -> Prepared:
+        of_nodes: list[Sequence[nn.Linear]] = [[self.to_receiver], [self.to_sender]]
+        with_messages: list[nn.Linear] = [self.from_node]
+        of_messages, of_whole = [self.from_messages], [self.to_whole]
+        of_pairs, triplets = pairs.then([self.to_edge]), None
+        rests: dict[nn.Linear, Tensor] = {self.to_whole: of_pairs.bias}
+        if self.triplets is not None:
+            triplets = pairs.then(self.triplets.of_pairs())
+            of_nodes += [[self.triplets.from_a], [self.triplets.from_b], [self.triplets.from_c]]
+            of_whole.append(self.triplets.from_whole)
+            rests[self.triplets.from_whole] = triplets.bias.view(3, -1).sum(dim=0)
+        if self.gate is not None:
+            with_messages.append(self.gate.from_node)
+            of_messages.append(self.gate.from_messages)
         return Prepared(
-            SideBySide.of(self._maps_of_nodes()),
-            pairs.then([self.to_edge]),
+            SideBySide.of([*of_nodes, with_messages]),
+            SideBySide.of([[linear] for linear in of_whole], rests),
+            LinearMap(*stacked(of_messages)),
+            None if self.gate is None else LinearMap(self.gate.out.weight, self.gate.out.bias),
+            of_pairs,
             self.aggregator.prepare(self.last_layer),
-            None if self.triplets is None else pairs.then(self.triplets.of_pairs()),
+            triplets,
         )
 
     def start(self, batch: int, nodes: int, like: Tensor) -> State:
@@ -94,34 +117,28 @@ class MessagePassing(Processor):
         prepared: Prepared = graph.prepared or self.prepare(graph.pairs)
         (hidden,) = state
         z = torch.cat([graph.nodes, hidden], dim=-1)
-        receiver, sender, own, *more = prepared.of_nodes(z)
-        weight, rest = prepared.of_pairs
-        receiver = receiver + (self.to_whole(graph.whole) + rest)[:, None]
-        layer = self.hidden_layer
+        receiver, sender, *of_triplets, own = prepared.of_nodes(z)
+        to_receiver, *to_triplets = prepared.of_whole(graph.whole[:, None])
+        receiver, weight, layer = receiver + to_receiver, prepared.of_pairs.weight, self.hidden_layer
         x = pair_mlp(graph.channels, weight, sender, receiver, layer.weight, layer.bias, graph.precision)
         edges = graph.adjacency if self.uses_adjacency else None
         messages, losses = self.aggregator.hear(prepared.aggregator, x, edges, rng)
-        if messages.shape != own.shape:
+        if messages.shape != hidden.shape:
             where = definition_of(type(self.aggregator))
             raise ValueError(
                 f"the aggregator {type(self.aggregator).__name__} makes {tuple(messages.shape)} of messages "
-                f"{tuple(x.shape)}; it must be {tuple(own.shape)}: batch, receiver, size{where}"
+                f"{tuple(x.shape)}; it must be {tuple(hidden.shape)}: batch, receiver, size{where}"
             )
-        new = self.norm(torch.relu(own + self.from_messages(messages)))
-        if self.gate is not None:
-            new = self.gate(more.pop(), messages, new, hidden)
+        new, norm = torch.relu(own + prepared.of_messages(messages)), self.norm
+        if prepared.to_gate is None:
+            new = norm(new)
+        else:
+            new, gate = new.chunk(2, dim=-1)
+            new = gated_norm(hidden, new, prepared.to_gate(gate), norm.weight, norm.bias, norm.eps)
         made = None
         if self.triplets is not None and prepared.triplets is not None and graph.pairs_wanted:
-            made = self.triplets(graph, prepared.triplets, *more)
+            made = self.triplets(graph, prepared.triplets.weight, *of_triplets, *to_triplets)
         return Step((new,), torch.cat([z, new], dim=-1), made, losses)
-
-    def _maps_of_nodes(self) -> list[nn.Linear]:
-        maps: list[nn.Linear] = [self.to_receiver, self.to_sender, self.from_node]
-        if self.triplets is not None:
-            maps += [self.triplets.from_a, self.triplets.from_b, self.triplets.from_c]
-        if self.gate is not None:
-            maps.append(self.gate.from_node)
-        return maps
 
 
 class Triplets(nn.Module):
@@ -137,10 +154,9 @@ class Triplets(nn.Module):
     def of_pairs(self) -> list[Linear]:
         return [self.from_ab, self.from_ac, self.from_bc]
 
-    def forward(self, graph: Graph, of_pairs: OfChannels, a: Tensor, b: Tensor, c: Tensor) -> Rectified:
-        """a, b, c: what the nodes contribute in each of the three parts, [B, N, features]."""
-        weight, rest = of_pairs
-        c = c + (self.from_whole(graph.whole) + rest.view(3, -1).sum(dim=0))[:, None]
+    def forward(self, graph: Graph, weight: Tensor, a: Tensor, b: Tensor, c: Tensor, whole: Tensor) -> Rectified:
+        """a, b, c: what the nodes contribute in each of the three parts, [B, N, features]; whole: the graph, to all."""
+        c = c + whole
         if graph.triples is None:
             best = max_triplets(graph.channels, weight, a, b, c)
         else:
@@ -150,13 +166,9 @@ class Triplets(nn.Module):
 
 
 class Gate(nn.Module):
-    """How much of the new state is let through."""
+    """The maps of the gate: how much of the new state is let through."""
 
     def __init__(self, size: int):
         super().__init__()
         self.from_node, self.from_messages = Linear(2 * size, size), Linear(size, size)
         self.out = Linear(size, size, bias=GATE_BIAS)
-
-    def forward(self, node: Tensor, messages: Tensor, new: Tensor, old: Tensor) -> Tensor:
-        gate = torch.sigmoid(self.out(torch.relu(node + self.from_messages(messages))))
-        return torch.lerp(old, new, gate)

@@ -1,0 +1,69 @@
+"""A linear map that is used at every step: the gradient of its weights is taken of many steps at once.
+
+One product with many rows, in place of a product, two sums over what was there before and a dozen calls at each step.
+"""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from rnar.ops.compiled import apply, cut_off
+
+ENOUGH = 2048
+"""Rows of which a product is taken: so many may wait, and take memory."""
+
+
+class Gathered:
+    """What a map has read, and the gradients of what it gave, of those steps that are not in `.grad` yet."""
+
+    def __init__(self, weight: Tensor, bias: Tensor):
+        """weight [O, I] and bias [O] are leaves"""
+        self.weight, self.bias = weight, bias
+        self._reads: list[Tensor] = []
+        self._gradients: list[Tensor] = []
+        self._rows = 0
+
+    def add(self, x: Tensor, gradient: Tensor) -> None:
+        """x [R, I] and gradient [R, O]"""
+        self._reads.append(x)
+        self._gradients.append(gradient)
+        self._rows += x.shape[0]
+        if self._rows >= ENOUGH:
+            self.settle()
+
+    def settle(self) -> None:
+        """Add all to the gradients of the weights."""
+        if not self._reads:
+            return
+        x, gradient = torch.cat(self._reads), torch.cat(self._gradients)
+        for tensor, found in ((self.weight, gradient.T @ x), (self.bias, gradient.sum(dim=0))):
+            tensor.grad = found if tensor.grad is None else tensor.grad.add_(found)
+        self._reads, self._gradients, self._rows = [], [], 0
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor, gathered: Gathered | None = None) -> Tensor:
+    """W x + b: [..., O] of x [..., I]. If there is a place to gather it, the gradient of W and b comes later."""
+    if gathered is None or not torch.is_grad_enabled():
+        return F.linear(x, weight, bias)
+    return apply(_Linear, x, weight, bias, gathered)
+
+
+class _Linear(torch.autograd.Function):
+    """Weight and bias are given to it so that what it gives has a gradient even where x has none."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, gathered: Gathered) -> Tensor:  # type: ignore[override]
+        flat = x.reshape(-1, x.shape[-1])
+        ctx.save_for_backward(flat)
+        ctx.weight, ctx.gathered, ctx.shape = weight, gathered, x.shape
+        return torch.addmm(bias, flat, weight.T).view(*x.shape[:-1], weight.shape[0])
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        gradient = gradient.reshape(-1, gradient.shape[-1])
+        (x,) = ctx.saved_tensors
+        ctx.gathered.add(cut_off(x), gradient)
+        to_x = torch.mm(gradient, ctx.weight).view(ctx.shape) if ctx.needs_input_grad[0] else None
+        return to_x, None, None, None
