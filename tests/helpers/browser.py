@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-extensions --remote-debugging-pipe --hide-scrollbars"
 ).split()
+PATIENCE = 300  # seconds, after which it is taken for dead
 KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, " ": 32}
 
 LAUNCH = """
@@ -75,6 +77,7 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
+            assert select.select([self._from], [], [], PATIENCE)[0], "the browser does not answer"
             more = os.read(self._from, 1 << 20)
             assert more, "the browser has ended"
             self._rest += more
