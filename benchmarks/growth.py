@@ -85,7 +85,7 @@ def measure(path: Path, rounds: int) -> list[dict[str, str]]:
 def draw(rows: list[dict[str, str]], path: str) -> None:
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, len(GROWING), figsize=(13, 6), sharex="col", layout="constrained")
+    figure, axes = plt.subplots(2, len(GROWING), figsize=(13, 6), sharex="col", sharey="row", layout="constrained")
     for k, (growing, (others, _)) in enumerate(GROWING.items()):
         seconds = "wall" if growing == "cores" else "processor"
         for place, what, scale in ((axes[0, k], seconds, 1.0), (axes[1, k], "bytes", 1e-6)):
@@ -96,11 +96,12 @@ def draw(rows: list[dict[str, str]], path: str) -> None:
             place.set(xscale="log", yscale="log")
             place.set_xticks(x, [str(value) for value in x], minor=False)
             place.minorticks_off()
+            place.yaxis.set_major_formatter("{x:g}")
             place.grid(alpha=0.3)
         axes[1, k].set_xlabel(TITLES[growing])
         axes[0, k].set_title(", ".join(f"{name} {value}" for name, value in others.items()), fontsize=10)
     axes[0, 0].set_ylabel("processor seconds of a training step")
-    axes[0, -1].set_ylabel("wall seconds")
+    axes[0, -1].set_ylabel("here seconds of the clock")
     axes[1, 0].set_ylabel("megabytes of a training step")
     axes[0, 0].legend()
     figure.savefig(path, dpi=110)

@@ -391,6 +391,16 @@ def test_a_gradient_that_is_gathered_over_steps_is_that_of_autograd(enough, shap
         torch.testing.assert_close(ours, theirs, atol=1e-12, rtol=1e-12)
 
 
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["old", "x", "gate"])
+def test_a_gated_norm_gives_no_number_where_it_reads_none(which):
+    tensors = drawn("gated_norm", SMALL, seed=0)
+    tensors[which][0, 1, 2] = torch.nan
+    ours, plain = (kernels.gated_norm(*(x.to(d) for x in tensors), epsilon=1e-5) for d in (torch.float, torch.double))
+    assert torch.equal(ours.isnan(), plain.isnan()) and ours.isnan().any()
+    tensors[1][:] = 1e30  # whose variance is more than single precision has
+    kernels.gated_norm(*tensors, epsilon=1e-5)  # raises nothing
+
+
 @loop
 def halves(out, x):
     for i in range(len(x)):

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from rnar.common.compiling import entry_point
 from rnar.ops.compiled import apply, arrays, compiled, zeros
-from rnar.ops.numbers import sigmoid
+from rnar.ops.numbers import inverse_root, sigmoid
 
 
 def gated_norm(old: Tensor, x: Tensor, gate: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:
@@ -40,17 +40,17 @@ class _GatedNorm(torch.autograd.Function):
 @entry_point(fastmath=True)
 def loop_of_gated_norm(old, x, gate, weight, bias, out, epsilon):
     batch, nodes, size = x.shape
-    count = np.float32(size)
+    part = np.float32(1) / np.float32(size)
     for b in range(batch):
         for i in range(nodes):
             mean = np.float32(0)
             for h in range(size):
                 mean += x[b, i, h]
-            mean /= count
+            mean *= part
             variance = np.float32(0)
             for h in range(size):
                 variance += (x[b, i, h] - mean) ** 2
-            scale = np.float32(1 / np.sqrt(variance / count + epsilon))
+            scale = inverse_root(variance * part + np.float32(epsilon))
             for h in range(size):
                 new = (x[b, i, h] - mean) * scale * weight[h] + bias[h]
                 out[b, i, h] = old[b, i, h] + sigmoid(gate[b, i, h]) * (new - old[b, i, h])
@@ -61,7 +61,7 @@ def loop_of_gated_norm_backward(
     gradient, old, x, gate, weight, bias, to_old, to_x, to_gate, to_weight, to_bias, epsilon
 ):
     batch, nodes, size = x.shape
-    count = np.float32(size)
+    part = np.float32(1) / np.float32(size)
     normed = np.empty(size, np.float32)
     to_normed = np.empty(size, np.float32)
     for b in range(batch):
@@ -69,11 +69,11 @@ def loop_of_gated_norm_backward(
             mean = np.float32(0)
             for h in range(size):
                 mean += x[b, i, h]
-            mean /= count
+            mean *= part
             variance = np.float32(0)
             for h in range(size):
                 variance += (x[b, i, h] - mean) ** 2
-            scale = np.float32(1 / np.sqrt(variance / count + epsilon))
+            scale = inverse_root(variance * part + np.float32(epsilon))
             for h in range(size):
                 normed[h] = (x[b, i, h] - mean) * scale
             for h in range(size):
@@ -93,4 +93,4 @@ def loop_of_gated_norm_backward(
                 total += to_normed[h]
                 along += to_normed[h] * normed[h]
             for h in range(size):
-                to_x[b, i, h] = scale * (to_normed[h] - (total + normed[h] * along) / count)
+                to_x[b, i, h] = scale * (to_normed[h] - (total + normed[h] * along) * part)
