@@ -296,11 +296,12 @@ def test_keys_buttons_the_timeline_and_play_lead_from_step_to_step(shown, wide):
     assert frame() == steps
     browser.click("[data-step]")
     assert frame() == 5
-    browser.evaluate('document.getElementById("speed").value = "30"')
     browser.press(" ")
     assert browser.evaluate("rnar.playing")
-    browser.wait(f"rnar.frame == {steps}")  # it plays to the end, and stops there
-    assert not browser.evaluate("rnar.playing")
+    speed = 'document.getElementById("speed")'
+    browser.evaluate(f'{speed}.value = "30", {speed}.onchange(), 0')
+    browser.wait(f"rnar.frame == {steps} && !rnar.playing")  # it plays to the end, and stops there
+    browser.evaluate(f'{speed}.value = "1"')
     browser.click("#playing")  # from the beginning again
     assert browser.evaluate("rnar.playing") and now() < steps
     browser.click("#playing")
