@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from rnar.models import MODELS, Model, scanning, triplet_gmpnn
 from rnar.nn.aggregators import LSTM, Count, Max, Shuffled
-from rnar.nn.both import Added, Gated, Mapped
+from rnar.nn.both import Added, Gated, Mapped, Summed
 
 BASE, COMBINED = MODELS["scan"], MODELS["combined"]
 
@@ -21,8 +21,8 @@ def variant(name: str, processor, **switches) -> Model:
     return replace(BASE, name=name, processor=processor, equation="", differs="", **switches)
 
 
-def counting(size: int) -> Mapped:
-    return Mapped(Max(size), Count(size, questions=16))
+def counting(size: int) -> Summed:
+    return Summed(Max(size), Count(size, questions=16))
 
 
 # the scan
@@ -35,7 +35,8 @@ scan_rarely_placed = variant("scan-rarely-placed", scanning(), without_positions
 
 # counting
 counting_alone = variant("counting-alone", triplet_gmpnn(Count))
-counting_hard = variant("counting-hard", triplet_gmpnn(lambda size: Mapped(Max(size), Count(size, hard=True))))
+counting_hard = variant("counting-hard", triplet_gmpnn(lambda size: Summed(Max(size), Count(size, hard=True))))
+counting_mapped = variant("counting-mapped", triplet_gmpnn(lambda size: Mapped(Max(size), Count(size))))
 counting_gated = variant("counting-gated", triplet_gmpnn(lambda size: Gated(Max(size), Count(size))))
 
 # the maximum and the LSTM of RNAR

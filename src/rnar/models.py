@@ -41,7 +41,7 @@ from rnar.common.blame import definition_of
 from rnar.common.importing import imported
 from rnar.common.names import nearest
 from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Count, Janossy, Max, Shuffled
-from rnar.nn.both import Gated, Mapped
+from rnar.nn.both import Gated, Summed
 from rnar.nn.processors.forgetnet import ForgetNet, GatedForgetNet
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.processors.processor import Processor
@@ -370,9 +370,9 @@ beyond(
 )
 beyond(
     "counting",
-    "triplet-gmpnn with W (max_i m_ij || U (u + sum_i sigmoid(4 V m_ij)) / n) in place of max_i m_ij",
+    "triplet-gmpnn with max_i m_ij + U (u + sum_i sigmoid(4 V m_ij)) / n in place of max_i m_ij",
     "a share of votes beside the maximum, on 32 questions that are learned.",
-    processor=triplet_gmpnn(lambda size: Mapped(Max(size), Count(size))),
+    processor=triplet_gmpnn(lambda size: Summed(Max(size), Count(size))),
 )
 beyond(
     "max-lstm",
@@ -385,7 +385,7 @@ beyond(
     "scan-zero of 32 numbers each way, counting with 16 questions, and edge-pointers",
     "also has composed hints and reversed inputs, and none of the hints of Binary Search.",
     processor=scanning(
-        lambda size: Mapped(Max(size), Count(size, questions=16)), from_zero=True, shuffled=0.25, reads=32, width=32
+        lambda size: Summed(Max(size), Count(size, questions=16)), from_zero=True, shuffled=0.25, reads=32, width=32
     ),
     static_reversal=True,
     composed=True,

@@ -8,7 +8,7 @@ import torch
 
 from helpers.examples import example
 from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Count, Janossy, Max, Shuffled
-from rnar.nn.both import Added, Both, Gated, Mapped
+from rnar.nn.both import Added, Both, Gated, Mapped, Summed
 from rnar.nn.linear import Linear
 from rnar.nn.processors.message_passing import MessagePassing
 
@@ -31,6 +31,7 @@ def added(size: int) -> Added:
 AGGREGATORS = {kind.__name__.lower(): kind for kind in concrete(Aggregator)}
 AGGREGATORS |= {f"janossy-{k}": lambda size, k=k: Janossy(LSTM(size), k) for k in (1, 2, 3)}
 AGGREGATORS |= {
+    "max and count, summed": lambda size: Summed(Max(size), Count(size)),
     "max and count, mapped": lambda size: Mapped(Max(size), Count(size)),
     "max and lstm, added": added,
     "max and lstm, gated": lambda size: Gated(Max(size), LSTM(size)),

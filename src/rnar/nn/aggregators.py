@@ -130,18 +130,18 @@ class Count(Aggregator):
         self.one = nn.Parameter(torch.zeros(questions))
 
     def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self._counted(self.question(messages), edges)
+        return self._counted(SHARP * self.question(messages), edges)
 
     def prepare(self, last: nn.Linear) -> Map:
         """The questions after the map."""
         question = self.question
-        return question.weight @ last.weight, question.weight @ last.bias + question.bias
+        return SHARP * question.weight @ last.weight, SHARP * (question.weight @ last.bias + question.bias)
 
     def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
         return self._counted(nn.functional.linear(x, *prepared), edges)
 
     def _counted(self, asked: Tensor, edges: Tensor | None) -> Tensor:
-        votes = torch.sigmoid(SHARP * asked)
+        votes = torch.sigmoid(asked)
         if self.hard:
             votes = votes + ((asked > 0).to(votes.dtype) - votes).detach()
         if edges is None:

@@ -1,6 +1,7 @@
 """Two aggregators of the same messages, side by side: one that order does not concern, one that reads or counts.
 
-Mapped(Max(size), Count(size))              W (p_j || q_j)
+Summed(Max(size), Count(size))              p_j + q_j
+Mapped(Max(size), LSTM(size))               W (p_j || q_j)
 Added(Max(size), LSTM(size))                p_j + W LayerNorm(q_j), W = 0 at first: it begins as the first alone
 Gated(Max(size), LSTM(size))                g_j q_j + (1 - g_j) p_j, g_j = sigmoid(G (p_j || q_j))
 """
@@ -53,6 +54,13 @@ class Both(Aggregator):
         """p and q, after a linear map."""
         of_first, of_second = prepared
         return self.first.after(of_first, x, edges, rng), self.second.after(of_second, x, edges, rng)
+
+
+class Summed(Both):
+    """a_j = p_j + q_j: enough where the second ends with a linear map of its own, as `Count` does."""
+
+    def joined(self, p: Tensor, q: Tensor) -> Tensor:
+        return p + q
 
 
 class Mapped(Both):
