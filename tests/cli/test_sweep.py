@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.command import runner
+from helpers.command import refused, runner
 from helpers.sweeping import (
     SETTINGS,
     TINY,
@@ -88,3 +88,8 @@ def test_another_run_in_the_folder_is_refused_before_anything_is_done(run):
     assert (code, out) == (2, "")
     assert err.startswith("rnar: runs/bfs/mpnn/seed-0 has a run with other settings: batch is 2 there and 3 here")
     assert list(runs_in(Path("runs"))) == ["bfs/mpnn/seed-0"]
+
+
+def test_seeds_that_name_none_are_refused_and_do_not_become_five(run):
+    refused(run("sweep", "quick", "--seeds", ""), "--seeds '' names none")
+    refused(run("sweep", "--tasks", "bfs", "--seeds", " , "), "--seeds ' , ' names none")

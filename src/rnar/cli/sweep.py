@@ -101,7 +101,7 @@ def sweep(
     given = common.given()
     settings = {**given, **{name: value for name, value in chosen.settings.items() if given[name] is None}}
     place = folder or Path(chosen.folder)
-    jobs = plan(parts(chosen, tasks, models), seeds_of(seeds or chosen.seeds), settings, place)
+    jobs = plan(parts(chosen, tasks, models), seeds_of(chosen.seeds if seeds is None else seeds), settings, place)
     about, left = display.summary(jobs, str(place)), [job for job in jobs if job.open]
     if not left:
         console.print(about, soft_wrap=True)
