@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
+from rich.terminal_theme import MONOKAI
 
 import rnar
 from rnar.asking import shipped
@@ -101,7 +102,7 @@ def asked(browser: Browser, path: Path, target: Path) -> None:
     console.print(f"$ rnar solve {task} {' '.join(f'{key:g}' for key in keys)}", style="bold")
     for line in in_terminal(rnar.solve(task, keys)):
         console.print(line, soft_wrap=True)
-    code = console.export_html(inline_styles=True, code_format="{code}")
+    code = console.export_html(theme=MONOKAI, inline_styles=True, code_format="{code}")
     path.write_text(TERMINAL.format(code=code), "utf-8")
     browser.open(path, 900, 100)
     wide, high = browser.evaluate("[document.body.offsetWidth, document.body.offsetHeight]")
