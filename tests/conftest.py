@@ -47,6 +47,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
+def nothing_ships(tmp_path, monkeypatch):
+    """As if the package came without networks: which tasks have one changes with time."""
+    from rnar.asking import shipped
+
+    monkeypatch.setattr(shipped, "home", lambda: tmp_path / "no_networks")
+
+
+@pytest.fixture
 def my_models(tmp_path, monkeypatch):
     """A folder with the example of the documentation in a file, and that folder the current one."""
     from rnar import models

@@ -148,8 +148,6 @@ def test_a_network_that_is_not_there_is_an_error_that_says_what_is(runs, tmp_pat
         rnar.load(runs)
     with pytest.raises(ValueError, match="there is none below it either"):
         rnar.load(tmp_path)
-    with pytest.raises(ValueError, match="no network for graham_scan ships with rnar .* rnar train graham_scan"):
-        rnar.solve("graham_scan", [0, 1, 0], [0, 0, 1])
     with pytest.raises(ValueError, match="no task 'bsf'"):
         rnar.solve("bsf", A, 0)
     with pytest.raises(ValueError, match="minimum: key must hold numbers only"):
@@ -164,4 +162,9 @@ def test_a_page_may_be_of_a_random_problem_or_an_own_one_with_a_network_or_witho
     assert '"network":true' in rnar.view("dijkstra", A, 0, network=Solver(runs / "both")).html
     with pytest.raises(ValueError, match="n and seed are about random problems"):
         rnar.view("dijkstra", A, 0, seed=3)
-    assert rnar.view("graham_scan").html  # none ships: the algorithm alone
+
+
+def test_where_no_network_ships_a_page_shows_the_algorithm_alone_and_solve_says_how_to_train(nothing_ships):
+    assert '"network":false' in rnar.view("graham_scan").html
+    with pytest.raises(ValueError, match="no network for graham_scan ships with rnar .* rnar train graham_scan"):
+        rnar.solve("graham_scan", [0, 1, 0], [0, 0, 1])

@@ -136,7 +136,6 @@ def test_an_own_algorithm_can_be_asked(run, tmp_path, monkeypatch):
 def test_what_cannot_be_solved_is_refused(run, runs, tmp_path):
     network = ("--network", runs / "minimum")
     refused(run("solve", "bsf", "1"), "no task 'bsf'", "'bfs'")
-    refused(run("solve", "graham_scan", "1"), "no network for graham_scan ships", "rnar train graham_scan")
     refused(run("solve", "minimum", *network), "what shall be solved?", "5 2 9", "--n 16")
     refused(run("solve", "minimum", "five", *network), "minimum: ", "numbers", "'five'")
     refused(run("solve", "minimum", "[1, ", *network), "'[1,'", "neither JSON nor numbers nor letters nor a file")
@@ -151,6 +150,10 @@ def test_what_cannot_be_solved_is_refused(run, runs, tmp_path):
     refused(run("solve", "minimum", "1", "2", "--threads", 0, *network), "threads must be 1 to 256, not 0")
     (tmp_path / "empty.jsonl").write_text("\n")
     refused(run("solve", "minimum", "--lines", tmp_path / "empty.jsonl", *network), "no line with a problem")
+
+
+def test_a_task_without_a_network_says_how_to_train_one(run, nothing_ships):
+    refused(run("solve", "graham_scan", "1"), "no network for graham_scan ships", "rnar train graham_scan")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,10 @@ def test_a_page_shows_what_a_network_believed(run, here):
 def test_by_default_the_network_that_ships_is_shown(run, here):
     run("view", "binary_search", "--n", 5)
     assert '"network":true' in (here / "binary_search.html").read_text("utf-8")
-    run("view", "graham_scan")  # none ships for it
+
+
+def test_where_none_ships_the_algorithm_is_shown_alone(run, here, nothing_ships):
+    run("view", "graham_scan")
     assert '"network":false' in (here / "graham_scan.html").read_text("utf-8")
 
 
