@@ -23,9 +23,9 @@ settings.load_profile("repeatable")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 LONGEST = [
+    "common/test_compiling.py",
     "sweep/engines/test_ray.py",
     "training/test_killed.py",
-    "common/test_compiling.py",
     "sweep/engines/test_local.py",
     "training/test_team.py",
     "cli/test_sweep.py",
