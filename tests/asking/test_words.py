@@ -31,6 +31,7 @@ SAID: list[tuple[str, tuple[Any, ...], str]] = [
     ("task_scheduling", ([1, 1, 2], [5, 1, 3]), "tasks 0 and 2 are scheduled, worth 8.0"),
     ("matrix_chain_order", ([10, 100, 5, 50],), "((M1 M2) M3), with 7500.0 multiplications"),
     ("lcs_length", ("ATCGA", "TGA"), "the longest common subsequence is TGA, 3 letters"),
+    ("lcs_length", ("AT", "GA"), "the longest common subsequence is A, 1 letter"),
     ("lcs_length", ("AA", "TT"), "they have no letter in common"),
     ("optimal_bst", ([0.6, 0.1], [0.1, 0.1, 0.1]), "the tree 0(– 1), of cost 1.6"),
     ("segments_intersect", ([0, 2, 0, 2], [0, 2, 2, 0]), "the segments cross"),

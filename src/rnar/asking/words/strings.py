@@ -30,7 +30,7 @@ def _common(sample: Sample, outputs: Outputs) -> str:
         i, j = i - (arrow in (DIAGONAL, UP)), j - (arrow in (DIAGONAL, LEFT))
     if not taken:
         return "they have no letter in common"
-    said = f"the longest common subsequence is {''.join(reversed(taken))}, {len(taken)} letters"
+    said = f"the longest common subsequence is {''.join(reversed(taken))}, {len(taken)} letter{'s' * (len(taken) > 1)}"
     return f"{said}, of which {differ} {'is' if differ == 1 else 'are'} not common" if differ else said
 
 
