@@ -49,8 +49,8 @@ def test_without_ray_it_says_how_to_install_it(run, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A head that computes nothing, and two nodes of one core."""
+def head() -> Iterator[Any]:
+    """A cluster of a head that computes nothing."""
     pytest.importorskip("ray", reason="there is no Ray for this Python; pip install 'rnar[ray]' where there is")
     if not sys.platform.startswith("linux"):
         pytest.skip("looks for processes in /proc")
@@ -59,10 +59,17 @@ def cluster() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_worker_niceness", "0")  # by default 15, and runs would starve where there is other work
         found = Cluster(initialize_head=True, head_node_args=dict(num_cpus=0, **SMALL))
-        found.add_node(num_cpus=1, **SMALL)
-        found.add_node(num_cpus=1, **SMALL)
         yield found
         found.shutdown()
+
+
+@pytest.fixture
+def cluster(head: Any) -> Any:
+    """The head and two nodes of one core, also after a test in which one died."""
+    while len(head.worker_nodes) < 2:
+        head.add_node(num_cpus=1, **SMALL)
+    head.wait_for_nodes()
+    return head
 
 
 def meanwhile(condition: Callable[[], Any], act: Callable[[], None]) -> threading.Thread:

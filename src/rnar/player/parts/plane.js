@@ -54,7 +54,7 @@ function drawPlane(who, frame, room) {
   const crowded = S.edges.length > 300 ? " crowded" : "";
   const size = `width="${W}" height="${H}"${R < 11 ? ' class="fine"' : ""}`;
   return `<div class="plane${crowded}"><svg ${size} role="img" aria-label="${who}">` +
-    `<defs>${TIPS}</defs>${still}${joined}${weights}${pointers}${nodes}${names}</svg></div>`;
+    `<defs>${TIPS}</defs>${still}${joined}${pointers}${weights}${nodes}${names}</svg></div>`;
 }
 
 const MANY = 150;  // edges that are drawn one by one; more are thin lines of one path, which is drawn far faster
