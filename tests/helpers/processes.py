@@ -14,8 +14,8 @@ HERE = Path(__file__).parents[1]
 
 
 def start(code: str, folder: Path = HERE, **environment: str | Path) -> subprocess.Popen[str]:
-    """Run code in a folder. Of numba's settings only the place of its cache is inherited."""
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_") or k == "NUMBA_CACHE_DIR"}
+    """Run code in a folder; compiled as usual unless it is said otherwise."""
+    inherited = {k: v for k, v in os.environ.items() if k not in ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK")}
     settings = {name: str(value) for name, value in environment.items()}
     pipe = subprocess.PIPE
     return subprocess.Popen(
