@@ -26,12 +26,13 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=64)
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--precision", default="float32", choices=["float32", "bfloat16"], help="of ours")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     for name in asked.models:
         model = find(name)
         plain = replace(model, reversal=False)  # which dm-clrs does not have
-        setting = Setting(asked.task, plain, asked.n, asked.batch, rounds=asked.rounds)
+        setting = Setting(asked.task, plain, asked.n, asked.batch, rounds=asked.rounds, precision=asked.precision)
         with reference(asked.python, model, asked.task, "cpu", **setting.sizes) as theirs:
             ours = Ours(setting)
             ours.evaluate(0)
@@ -39,8 +40,8 @@ def main() -> None:
             pairs = [(ours.evaluate(k), theirs.ask("evaluate")["seconds"]) for k in range(1, asked.rounds + 1)]
         mine, other = (median(column) for column in zip(*pairs, strict=True))
         ratios = ", ".join(f"{b / a:.2f}" for a, b in pairs)
-        print(f"{asked.task} n={asked.n} batch {asked.batch} {name}: {mine:.2f} s, dm-clrs {other:.2f} s: "
-              f"{other / mine:.2f} times ({ratios})", flush=True)  # fmt: skip
+        what = f"{asked.task} n={asked.n} batch {asked.batch} {name} {asked.precision}"
+        print(f"{what}: {mine:.3f} s, dm-clrs {other:.2f} s, {other / mine:.2f} times ({ratios})", flush=True)
 
 
 if __name__ == "__main__":

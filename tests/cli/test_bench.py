@@ -73,7 +73,7 @@ def test_hint_reversal_can_be_left_away(run, tmp_path):
 def test_training_may_be_measured_in_bfloat16(run, tmp_path):
     code, said, err = run("bfs", "rnar", *TINY, "--precision", "bfloat16", "--json", tmp_path / "half.json")
     assert (code, err) == (0, "") and json.loads((tmp_path / "half.json").read_text())["precision"] == "bfloat16"
-    assert "trained in bfloat16" in " ".join(said.split()) and "GFLOP/s in bfloat16 on this machine" in said
+    assert "1 thread, bfloat16" in " ".join(said.split()) and "GFLOP/s in bfloat16 on this machine" in said
 
 
 def test_without_a_size_it_is_that_of_training(run, tmp_path):

@@ -158,3 +158,13 @@ def test_a_task_that_was_not_learned_is_refused():
     _, reasoner, _ = prepared("bfs")
     with pytest.raises(ValueError, match="not learned dfs; it knows bfs"):
         evaluate(Workers(reasoner, 1), rnar.clrs.sample("dfs", 4, 2, seed=0))
+
+
+def test_products_may_be_rounded_to_bfloat16_and_are_exact_again_afterwards():
+    _, reasoner, batch = prepared("floyd_warshall", "rnar")
+    workers = Workers(reasoner, 2)
+    exact = evaluate(workers, batch, hints=True)
+    rough = evaluate(workers, batch, hints=True, precision="bfloat16").hints["D"].counts
+    assert not np.array_equal(rough, exact.hints["D"].counts)
+    np.testing.assert_allclose(rough, exact.hints["D"].counts, rtol=0.05)
+    assert same(evaluate(workers, batch, hints=True), exact)

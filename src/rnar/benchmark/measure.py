@@ -55,7 +55,6 @@ class Setting:
     device: Device = "cpu"
     rounds: int = 5
     precision: Precision = "float32"
-    """of training"""
 
     def __post_init__(self) -> None:
         for name in ("rounds", "threads"):
@@ -112,7 +111,7 @@ class Ours:
     def evaluate(self, k: int) -> float:
         """Predict the outputs of batch k and score them; the seconds."""
         start = time.perf_counter()
-        evaluate(self.workers, self.batches[k], seed=k)
+        evaluate(self.workers, self.batches[k], seed=k, precision=self.reasoner.precision)
         return time.perf_counter() - start
 
 

@@ -87,7 +87,7 @@ class Report:
     """n, batch, size, threads"""
     device: str
     precision: str
-    """of training; evaluation is in float32"""
+    """of the largest products"""
     parameters: int
     training: Series
     evaluation: Series

@@ -54,7 +54,7 @@ def bench(
         threads: How many threads work.
         device: Where.
         rounds: How many steps are timed, each on a batch of its own.
-        precision: Of the largest matrix products in training; evaluation is in float32.
+        precision: Of the largest matrix products.
         against: A Python that has dm-clrs (pip install dm-clrs==2.0.3), to take a step after each of ours. It has no
             hint reversal, so that ours is left away too.
         without_reversal: Leave hint reversal away.
@@ -101,7 +101,7 @@ def page(report: Report) -> Iterator[RenderableType]:
     yield Text(
         f"{report.task}, {report.model} {'with' if report.reversal else 'without'} hint reversal, "
         f"{report.nodes} nodes, batch {sizes['batch']}, size {sizes['size']}, {report.parameters:,} parameters, "
-        f"{report.device}, {sizes['threads']} thread{'s' * (sizes['threads'] > 1)}, trained in {report.precision}",
+        f"{report.device}, {sizes['threads']} thread{'s' * (sizes['threads'] > 1)}, {report.precision}",
         "bold",
     )
     yield table(report)

@@ -19,7 +19,7 @@ from rnar.common.blame import place_of
 from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import ProblemSet, exported, problem_sets
-from rnar.nn.reasoner import HintSource
+from rnar.nn.reasoner import HintSource, Precision
 from rnar.report.trial_figures import figure as drawn
 from rnar.report.trial_files import as_csv, as_json
 from rnar.report.trials import Outcome, Trial, evaluated, runs_in
@@ -39,6 +39,7 @@ def evaluate(
     network: Which = "best",
     hard_hints: bool = False,
     hints_from: HintSource = "network",
+    precision: Precision = "float32",
     csv: Annotated[Path | None, flag("OUT.csv")] = None,
     json: Annotated[Path | None, flag("OUT.json")] = None,
     figure: Annotated[Path | None, flag("OUT.png")] = None,
@@ -64,6 +65,7 @@ def evaluate(
         network: The one that was selected, the last one, or the average of the weights, if the run kept one.
         hard_hints: Feed hints back as decisions, and not as probabilities.
         hints_from: What is fed as hints after the first step: the network's own, the true ones, or zeros.
+        precision: Of the largest matrix products: bfloat16 is quicker on CPUs that have it, and not as exact.
         csv: Write all numbers to this file, one in a line.
         json: Write all numbers to this file.
         figure: Draw score against size, and hints along the steps, into this file: .png, .svg or .pdf.
@@ -77,7 +79,7 @@ def evaluate(
     if not runs:
         raise ValueError("which runs? name the folder of one, or one above several, as in rnar evaluate runs")
     check_threads(threads)
-    place, trial = chosen_device(device), Trial(network, True if hard_hints else None, hints_from)
+    place, trial = chosen_device(device), Trial(network, True if hard_hints else None, hints_from, precision)
     files = writers(csv, json, figure, force)
     refused = Refused()
     found = runs_in(runs, tell, refused)

@@ -185,7 +185,7 @@ def believed(
 @torch.no_grad()
 def _believe(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[str, Said], dict[str, Said]]]:
     """The hints and outputs of each sample of a piece."""
-    reasoner.feeding = piece.feeding
+    reasoner.feeding, reasoner.tried_in = piece.feeding, piece.precision
     reasoner.eval()
     samples, spec = load(reasoner, piece.batch), reasoner.heads_of(piece.batch.task).spec
     episode = Episode(reasoner, samples, piece.seed)

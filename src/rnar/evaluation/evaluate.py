@@ -29,7 +29,7 @@ from rnar.evaluation.memory import BUDGET, samples_at_once
 from rnar.nn.decoders import Logits
 from rnar.nn.groups import Group, apart
 from rnar.nn.kinds import kind_of
-from rnar.nn.reasoner import Feeding, Reasoner
+from rnar.nn.reasoner import Feeding, Precision, Reasoner
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -47,6 +47,7 @@ class Piece(NamedTuple):
     hints: bool
     total: int
     """the steps of all samples of all pieces"""
+    precision: Precision = "float32"
 
 
 def evaluate(
@@ -57,6 +58,7 @@ def evaluate(
     progress: Progress | None = None,
     view: View | None = None,
     budget: int = BUDGET,
+    precision: Precision = "float32",
 ) -> Evaluation:
     """Let the network predict a batch's outputs and count what is right; with `hints` also along the steps.
 
@@ -69,6 +71,7 @@ def evaluate(
         view: Makes of samples what the model sees (`model.batch`); without it the batch must be so already. With it
             large sets take far less memory, for each piece is seen by itself.
         budget: How many bytes the tensors of all cores may take, about.
+        precision: Of products of pairs; in bfloat16 they are quicker where a CPU has it, and less exact.
     """
     workers, batch = network if isinstance(network, Workers) else Workers(network), as_batch(batch)
     feeding = workers.reasoner.feeding
@@ -76,7 +79,7 @@ def evaluate(
     at_once = samples_at_once(workers.reasoner, batch, needed, budget // workers.threads)
     places = cut(batch.lengths, min(at_once, -(-batch.size // workers.threads)))
     total = int(np.maximum(1, batch.lengths - 1).sum())
-    pieces = (Piece(_taken(batch, some, needed, view), feeding, seed, hints, total) for some in places)
+    pieces = (Piece(_taken(batch, some, needed, view), feeding, seed, hints, total, precision) for some in places)
     training = workers.reasoner.training
     try:
         found = workers.map(_try, pieces, progress)
@@ -103,7 +106,7 @@ def _taken(batch: Batch, some: np.ndarray, hints: bool, view: View | None) -> Ba
 @torch.no_grad()
 def _try(reasoner: Reasoner, piece: Piece, tell: Tell) -> Evaluation:
     """Run the network on some samples, and count."""
-    reasoner.feeding = piece.feeding
+    reasoner.feeding, reasoner.tried_in = piece.feeding, piece.precision
     if reasoner.training:
         reasoner.eval()
     samples, spec = load(reasoner, piece.batch), reasoner.heads_of(piece.batch.task).spec

@@ -126,7 +126,9 @@ class Reasoner(nn.Module):
     """
 
     precision: Precision = "float32"
-    """In training, of products of pairs, by far the largest. All else, and a network that is tried, is in float32."""
+    """In training, of products of pairs, by far the largest. All else is in float32."""
+    tried_in: Precision = "float32"
+    """The same of a network that is not in training."""
 
     def __init__(
         self,
@@ -274,7 +276,7 @@ class Reasoner(nn.Module):
             joined = heads.hints.adjacency(hints)
             adjacency = adjacency if joined is None else adjacency | joined
         triples = self._triples(heads, prepared, hints, active)
-        precision = PRECISIONS[self.precision] if self.training else None
+        precision = PRECISIONS[self.precision if self.training else self.tried_in]
         return Graph(
             nodes,
             channels,

@@ -14,7 +14,7 @@ from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import Evaluation, evaluate
 from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import ProblemSet
-from rnar.nn.reasoner import HintSource, Reasoner
+from rnar.nn.reasoner import HintSource, Precision, Reasoner
 from rnar.report.groups import in_order
 from rnar.report.rows import Row
 from rnar.training.run import BEST, CONFIG, Run, Which
@@ -23,12 +23,13 @@ Tell = Callable[[str], None]
 
 
 class Trial(NamedTuple):
-    """Which network of a run is tried, and what it is fed as hints."""
+    """Which network of a run is tried, what it is fed as hints, and how exactly it computes."""
 
     which: Which = "best"
     hard: bool | None = None
     """hints as decisions or as what the logits suggest; None: as it was trained"""
     source: HintSource = "network"
+    precision: Precision = "float32"
 
     def network(self, run: Run, device: str | torch.device) -> Reasoner:
         reasoner = run.network(device, self.which)
@@ -40,7 +41,8 @@ class Trial(NamedTuple):
         """What is unusual about it, in words."""
         said = {"last": "the last network", "average": "the average of the weights", "best": ""}[self.which]
         fed = {"truth": "true hints fed in", "nothing": "no hints fed in", "network": ""}[self.source]
-        return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else ""]))
+        rounded = "" if self.precision == "float32" else f"products in {self.precision}"
+        return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else "", rounded]))
 
 
 class Outcome(NamedTuple):
@@ -120,7 +122,8 @@ def evaluated(
         for batch in problems.batches():
             nodes, part = batch.nodes, batch.size / problems.samples
             told = lambda share, part=part: progress(part * share)  # noqa: E731
-            parts.append(evaluate(workers, batch, hints=hints, progress=told, view=run.model.batch))
+            view, precision = run.model.batch, trial.precision
+            parts.append(evaluate(workers, batch, hints=hints, progress=told, view=view, precision=precision))
         evaluation = reduce(Evaluation.__add__, parts)
         yield Outcome(run, problems, nodes, evaluation, evaluation.interval(), time.perf_counter() - start, trial, step)
 
