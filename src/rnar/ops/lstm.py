@@ -66,18 +66,18 @@ class _LSTM(torch.autograd.Function):
         reads[0, :, inputs:] = 0  # the other h are made again
         cells, (to_cell, to_bias) = torch.empty(steps + 1, rows, size), zeros(gates[0, :, :size], gates[0, 0])
         cells[0] = 0
-        to_gates, to_reads = torch.empty_like(gates), x.new_empty(steps + 1, rows, inputs + size)
-        to_reads[-1, :, inputs:] = gradient.reshape(rows, size)
-        g, c, r, to_g, to_r, to_c, to_b = arrays(gates, cells, reads, to_gates, to_reads, to_cell, to_bias)
+        to_gates, to_h = torch.empty_like(gates), x.new_empty(rows, size).copy_(gradient.reshape(rows, size))
+        g, c, r, to_g, to_y, to_c, to_b = arrays(gates, cells, reads, to_gates, to_h, to_cell, to_bias)
         loop_of_lstm_states(g, c, r)
-        across = torch.cat([from_x, from_state], dim=1).to(x.dtype)
+        from_state = from_state.to(x.dtype)
+        each = to_gates.unbind()
         for t in reversed(range(steps)):
-            loop_of_lstm_step_backward(to_g[t], g[t], c[t], c[t + 1], to_r[t + 1], to_c, to_b)
-            width = inputs + size if t else inputs  # nobody asks for the gradient of the first h
-            torch.mm(to_gates[t], across[:, :width], out=to_reads[t, :, :width])
-        # This way round, the other takes a fifth longer in bfloat16.
-        to_weight = torch.mm(reads.view(-1, inputs + size).T, to_gates.view(-1, 4 * size)).T
-        to_x = to_reads[:-1, :, :inputs].view(steps, batch, receivers, inputs).transpose(0, 1)
+            loop_of_lstm_step_backward(to_g[t], g[t], c[t], c[t + 1], to_y, to_c, to_b)
+            if t:
+                torch.mm(each[t], from_state, out=to_h)
+        flat = to_gates.view(-1, 4 * size)
+        to_weight = torch.mm(flat.T, reads.view(-1, inputs + size))
+        to_x = torch.mm(flat, from_x.to(x.dtype)).view(steps, batch, receivers, inputs).transpose(0, 1)
         return to_x, to_weight[:, :inputs], to_weight[:, inputs:], to_bias, None
 
 
@@ -128,14 +128,13 @@ def loop_of_lstm_states(gates, cells, reads):
 
 
 @loop(fastmath=True)
-def loop_of_lstm_step_backward(to_gates, gates, before, after, to_reads, to_cell, to_bias):
-    """`to_cell` is that of the cell after the step, then that of the cell before; `to_reads` of the next x || h."""
+def loop_of_lstm_step_backward(to_gates, gates, before, after, to_out, to_cell, to_bias):
+    """`to_cell` is that of the cell after the step, then that of the cell before."""
     rows, size = before.shape
-    inputs = max(0, to_reads.shape[1] - size)
     to = np.empty(4 * size, np.float32)
     for r in range(rows):
         for h in range(size):
-            o, squashed, g = read(gates[r, 3 * size + h]), tanh(after[r, h]), read(to_reads[r, inputs + h])
+            o, squashed, g = read(gates[r, 3 * size + h]), tanh(after[r, h]), read(to_out[r, h])
             to[3 * size + h] = g * squashed * o * (np.float32(1) - o)
             to_cell[r, h] += g * o * (np.float32(1) - squashed * squashed)
         for h in range(size):
