@@ -3,8 +3,8 @@
     python tools/page_pictures.py docs [--runs FOLDER]
 
 Networks that ship are shown where there are some; for the other tasks FOLDER/TASK has a run. (The pictures in docs have
-short ones there: `rnar train dijkstra --model triplet-gmpnn --steps 210`; for kmp_matcher and insertion_sort `--model mpnn
---size 48 --steps 300`.)
+short ones there: `rnar train dijkstra --model triplet-gmpnn --steps 210`; of kmp_matcher and insertion_sort `--model
+mpnn --size 48 --steps 300`.)
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from rnar.engine.workers import Workers
 from rnar.models import MODELS
 
 SIZE = {"rt": 16}  # a head of it; 8 for all others
-LENGTH = 4  # hints of a sample: the same code runs at each step
+LENGTH = 3  # hints of a sample: true ones are fed to the first step, its own to the second, and so on
 STEPS = 2
 
 

@@ -16,6 +16,7 @@ import pytest
 from helpers.command import runner
 from helpers.processes import wait_for
 from helpers.sweeping import (
+    LONG,
     TINY,
     ancestors,
     is_job,
@@ -134,7 +135,7 @@ def test_all_runs_end_as_if_trained_one_by_one_though_a_worker_is_killed(run, cl
 
 
 def test_sent_by_ray_a_run_survives_ctrl_c_and_the_death_of_its_node(run, cluster):
-    words = [*TINY, "--tasks", "bfs", "--models", "rnar", "--seeds", "0", "--steps", "400", "--no-estimate"]
+    words = [*LONG, "--tasks", "bfs", "--models", "rnar", "--seeds", "0", "--steps", "400", "--no-estimate"]
     words += ["--engine", "ray", "--address", cluster.address, "--storage", "ray"]
     place = Path("runs/bfs/rnar/seed-0")
 
@@ -157,7 +158,7 @@ def test_sent_by_ray_a_run_survives_ctrl_c_and_the_death_of_its_node(run, cluste
     assert (code, err) == (0, "")
     assert "1 to go on with" in out and out.count(" is begun again: NodeDiedError") == 1
     assert f"bfs rnar seed 0 goes on from step {step}\n" in out
-    assert runs_in(Path("runs")) == trained_one_by_one("bfs", "rnar", (0,), steps=400)
+    assert runs_in(Path("runs")) == trained_one_by_one("bfs", "rnar", (0,), steps=400, validate_every=25)
 
 
 def raylet(node: Any) -> int:
