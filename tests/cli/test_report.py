@@ -89,3 +89,9 @@ def test_flags_that_make_no_sense_together_are_refused(run, runs, tmp_path):
 def test_tasks_are_chosen_by_wildcard(run, runs):
     out = run(runs, "--tasks", "quick*")[1]
     assert "Quickselect" in out and "Heapsort" not in out
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="has no such device")
+def test_a_device_is_no_csv_and_no_measurement(run, runs):
+    refused(run("/dev/zero"), "/dev/zero is no file")
+    refused(run(runs, "--figure", "timing", "--bench", "/dev/zero", "--out", "x.png"), "/dev/zero is not what `rnar bench")

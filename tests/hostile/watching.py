@@ -1,9 +1,11 @@
-"""What came of many tries: each must end in time, with an exit code, and say what is wrong in one line."""
+"""What came of many tries: each must end in time and in little memory, with an exit code, and say what is wrong in one
+line."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import resource
 import signal
 import traceback
 from collections import Counter
@@ -14,6 +16,8 @@ from rnar.cli.main import main
 
 CODES = {0: "accepted", 1: "gone on without some", 2: "refused in one line", 130: "stopped"}
 SECONDS = 60  # after which a try hangs
+BYTES = 2 << 30  # that a try may take
+LIMIT = 8 << 30  # that all may take, so that one that takes more is told here, and not by the system
 
 
 class Hang(BaseException):
@@ -34,6 +38,21 @@ def in_time(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+@contextlib.contextmanager
+def in_memory(limit: int) -> Iterator[None]:
+    before, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, most))
+
+
+def peak() -> int:
+    """The most bytes that this process has had in memory."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 class Counts:
     """How many tries ended how, and those that ended badly."""
 
@@ -48,15 +67,17 @@ class Counts:
     def call(self, words: list[str], about: str) -> int | None:
         """Run a command in this process; its exit code, if it has a good one."""
         out, err = io.StringIO(), io.StringIO()
-        code, wrong = None, ""
+        code, wrong, before = None, "", peak()
         try:
-            with in_time(SECONDS), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            with in_time(SECONDS), in_memory(LIMIT), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = main(words)
         except Hang:
             wrong = "hang"
         except BaseException:
             wrong = "traceback: " + traceback.format_exc()
         said = [line for line in err.getvalue().splitlines() if not line.startswith("rnar: compiling")]
+        if not wrong and peak() - before > BYTES:
+            wrong = f"it took {(peak() - before) / 1e9:.1f} GB"
         if not wrong and code not in CODES:
             wrong = f"exit code {code}"
         if not wrong and "Traceback" in err.getvalue():

@@ -1,6 +1,7 @@
 """Problems of a user's own, as words of a command: JSON, numbers, letters, files, standard input."""
 
 import inspect
+import io
 import json
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from typing import Any
 
 from rnar.asking.solver import Problem
 from rnar.clrs import find
+from rnar.common.files import read
 
 STDIN = "-"
 EXAMPLES = {
@@ -67,7 +69,7 @@ def value_of(word: str) -> Any:
         return parsed(sys.stdin.read(), "standard input")
     path = Path(word.removeprefix("@"))
     if word.startswith("@") or (len(path.suffix) > 1 and not path.suffix[1:].isdigit() and path.is_file()):
-        return parsed(path.read_text(), str(path))
+        return parsed(read(path, pipes=True).decode(), str(path))
     return parsed(word, "")
 
 
@@ -102,8 +104,7 @@ def lines_of(source: str) -> Iterator[tuple[int, str]]:
     if source == STDIN:
         yield from _numbered(sys.stdin)
     else:
-        with open(source, encoding="utf-8") as file:
-            yield from _numbered(file)
+        yield from _numbered(io.StringIO(read(Path(source), pipes=True).decode()))
 
 
 def _numbered(lines: Any) -> Iterator[tuple[int, str]]:

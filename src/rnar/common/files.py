@@ -7,6 +7,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 
+def read(path: Path, pipes: bool = False) -> bytes:
+    """The content of a file. What else may have its name may never end: a device, or a pipe that was not meant."""
+    if path.exists() and not path.is_file() and not (pipes and path.is_fifo()):
+        raise ValueError(f"{path} is no file")
+    return path.read_bytes()
+
+
 def free(path: Path, replace: bool) -> Path:
     """Where `path` leads, if a file may be written there."""
     target = Path(os.path.realpath(path))

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from rnar.common.files import read
 from rnar.report.groups import Group, Groups, in_order
 from rnar.report.published import title
 from rnar.report.strokes import Stroke, strokes
@@ -180,7 +181,7 @@ def rates(paths: Iterable[Path]) -> dict[tuple[str, str], Rate]:
     threads: dict[tuple[str, str], int] = {}
     for path in paths:
         try:
-            value = json.loads(path.read_bytes())
+            value = json.loads(read(path))
             theirs, key, n = value["dm_clrs"], (value["task"], value["model"]), int(value["sizes"]["n"])
             threads.setdefault(key, int(value["sizes"]["threads"]))
             taken = theirs and float(theirs["training"]["median"])

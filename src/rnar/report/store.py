@@ -10,7 +10,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from rnar.common.escaping import as_cell, from_cell, printable
-from rnar.common.files import appearing, free
+from rnar.common.files import appearing, free, read
 from rnar.report.rows import COLUMNS, KEY, LATER, Row, parsed
 
 FILE = "runs.csv"
@@ -92,7 +92,7 @@ def read_rows(path: Path, tell: Callable[[str], None]) -> list[Row]:
 
 def _read(path: Path) -> list[dict[str, str]]:
     try:
-        reader = csv.DictReader(io.StringIO(path.read_text("utf-8-sig")), restval="")
+        reader = csv.DictReader(io.StringIO(read(path).decode("utf-8-sig")), restval="")
         lines = list(reader)
     except (UnicodeDecodeError, csv.Error):
         raise ValueError(f"{path} is no CSV of runs: it is not text") from None

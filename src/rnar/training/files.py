@@ -11,7 +11,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from rnar.common.files import write
+from rnar.common.files import read, write
 
 CONFIG, METRICS, STATE, BEST, RESULT = (
     "config.json", "metrics.jsonl", "state.safetensors", "best.safetensors", "result.json"
@@ -21,13 +21,6 @@ CHECKSUM = "blake2b"  # of the names, types, shapes and bytes of all tensors, an
 
 def write_json(path: Path, value: Any) -> None:
     write(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
-
-
-def read(path: Path) -> bytes:
-    """The content of a file, and of nothing else that may stand under its name: a pipe would never end."""
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is no file, so it is not of a run")
-    return path.read_bytes()
 
 
 def read_json(path: Path, form: Any) -> Any:

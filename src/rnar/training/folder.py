@@ -26,11 +26,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rnar.common.files import write
+from rnar.common.files import read, write
 from rnar.common.fingerprint import differences
 from rnar.common.lock import locked
 from rnar.training.environment import own_code
-from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, decoded, read, unpack, write_json
+from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, decoded, unpack, write_json
 from rnar.training.learner import Kept, Learner
 from rnar.training.result import Result
 from rnar.training.run import Report, read_config, read_metrics, read_result, result_of

@@ -7,9 +7,10 @@ import torch
 from msgspec import Meta, defstruct
 from torch import Tensor
 
+from rnar.common.files import read
 from rnar.models import Model
 from rnar.nn.reasoner import Reasoner
-from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, decoded, read, read_json, unpack
+from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, decoded, read_json, unpack
 from rnar.training.result import Amount, Count, Result, Share
 from rnar.training.settings import IDENTITY, OLDER, Resolved, check_values
 
