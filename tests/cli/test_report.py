@@ -94,4 +94,4 @@ def test_tasks_are_chosen_by_wildcard(run, runs):
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="has no such device")
 def test_a_device_is_no_csv_and_no_measurement(run, runs):
     refused(run("/dev/zero"), "/dev/zero is no file")
-    refused(run(runs, "--figure", "timing", "--bench", "/dev/zero", "--out", "x.png"), "/dev/zero is not what `rnar bench")
+    refused(run(runs, "--figure", "timing", "--bench", "/dev/zero", "--out", "x.png"), "/dev/zero is not what")
