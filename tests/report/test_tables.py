@@ -103,7 +103,7 @@ def test_a_test_of_all_samples_that_there_are_is_nothing_unusual(tmp_path):
 def test_a_model_of_ones_own_has_a_column_and_a_table_without_the_baseline_underlines_nothing(runs):
     made_up(runs, "heapsort", "rnar-gru", score=0.99)
     page = page_of(runs, 3)
-    assert cells(page, "Heapsort")["rnar-gru ours"] == "99.00" and cells(page, "Heapsort")["RNAR-MPNN paper"] == "67.61"
+    assert cells(page, "Heapsort")["RNAR-GRU ours"] == "99.00" and cells(page, "Heapsort")["RNAR-MPNN paper"] == "67.61"
     assert not any(cell.beats for row in page.rows for cell in row)
     assert any("triplet-gmpnn are in other tables" in words for words in page.about)
 

@@ -31,12 +31,13 @@ def _titles(kind: str) -> dict[str, str]:
 
 
 MODELS, TASKS = _titles("model"), _titles("task")
+NAMES = {**_titles("other model"), **MODELS, **TASKS}
 TITLES = {int(table): title for table, title in _titles("table").items()}
 
 
 def title(name: str) -> str:
-    """What the paper calls a model or a task; its own name, if the paper does not know it."""
-    return MODELS.get(name) or TASKS.get(name, name)
+    """What the paper, or that of the model, calls a model or a task; else its own name."""
+    return NAMES.get(name, name)
 
 
 class Number(NamedTuple):
