@@ -125,7 +125,7 @@ def test_a_figure_is_an_image_of_its_kind(run, runs, tmp_path, suffix):
     elif suffix == "svg":
         assert xml.etree.ElementTree.fromstring(content).tag.endswith("svg")
         drawn = content.decode()
-        assert all(f"<!-- {text} -->" in drawn for text in ("BFS", "step", "pi_h", "RNAR, seed 0", "mpnn, seed 3"))
+        assert all(f"<!-- {text} -->" in drawn for text in ("BFS", "step", "pi_h", "RNAR, seed 0", "MPNN, seed 3"))
     else:
         assert content.startswith(b"%PDF") and b"%%EOF" in content[-20:]
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
