@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from helpers.command import runner
+from helpers.own_tasks import SORT, written
 from helpers.processes import wait_for
 from helpers.sweeping import (
     LONG,
@@ -29,7 +30,8 @@ from helpers.sweeping import (
 )
 from rnar.sweep.engines.ray import knock
 
-FOUR = [*TINY, "--tasks", "bfs,binary_search", "--models", "rnar,mpnn", "--seeds", "0", "--steps", "4"]
+TASKS = f"bfs,{SORT}"  # one of ours and a user's own
+FOUR = [*TINY, "--tasks", TASKS, "--models", "rnar,mpnn", "--seeds", "0", "--steps", "4"]
 SMALL = dict(object_store_memory=80 << 20, include_dashboard=False)
 
 
@@ -114,8 +116,13 @@ def test_where_something_else_listens_it_says_so_too():
         other.join()
 
 
-def test_all_runs_end_as_if_trained_one_by_one_though_a_worker_is_killed(run, cluster):
-    alone = trained_one_by_one("bfs,binary_search", "rnar,mpnn", (0,))
+@pytest.fixture
+def own_tasks(tmp_path):
+    yield from written(tmp_path)
+
+
+def test_all_runs_end_as_if_trained_one_by_one_though_a_worker_is_killed(run, cluster, own_tasks):
+    alone = trained_one_by_one(TASKS, "rnar,mpnn", (0,))
     killed: list[int] = []
 
     def kill_a_worker() -> None:
