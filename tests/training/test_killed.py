@@ -46,14 +46,14 @@ def ended(number):
 AT_RANDOM = """
 kills, steps, rng = 0, 4, random.Random(0)
 
-def run(name):
-    return train(tiny(here / name, tasks=("bfs", "insertion_sort"), steps=steps, threads=2))
+def run(name, threads=2):
+    return train(tiny(here / name, tasks=("bfs", "insertion_sort"), steps=steps, threads=threads))
 
 def last_saved():
     state = here / "run" / "state.safetensors"
     return state.stat().st_mtime_ns if state.exists() else 0
 
-run("first")  # compiles what is compiled
+run("first", threads=1)  # compiles what is compiled, which two would do twice
 while kills < 25:
     before, number = last_saved(), fork(lambda: run("run"))
     if kills % 2:  # some time after it has come further; else at any time, also while it starts
