@@ -31,8 +31,7 @@ def compiled(x: Tensor) -> bool:
 
 def arrays(*tensors: Tensor) -> list[Any]:
     """The same memory, for loops; of bfloat16 the bits."""
-    found = [x.detach() if x.requires_grad else x for x in tensors]
-    return [(x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy() for x in found]
+    return [(x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy() for x in map(cut_off, tensors)]
 
 
 class _Nothing:

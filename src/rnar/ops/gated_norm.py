@@ -8,7 +8,7 @@ from torch import Tensor
 
 from rnar.common.compiling import entry_point
 from rnar.ops.compiled import apply, arrays, compiled, zeros
-from rnar.ops.numbers import inverse_root, sigmoid
+from rnar.ops.numbers import helper, sigmoid
 
 
 def gated_norm(old: Tensor, x: Tensor, gate: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:
@@ -37,20 +37,26 @@ class _GatedNorm(torch.autograd.Function):
         return None, *found
 
 
+@helper
+def moments(row, epsilon):
+    """The mean, and by what a row is multiplied so that its variance is 1."""
+    part = np.float32(1) / np.float32(len(row))
+    mean = np.float32(0)
+    for h in range(len(row)):
+        mean += row[h]
+    mean *= part
+    variance = np.float32(0)
+    for h in range(len(row)):
+        variance += (row[h] - mean) ** 2
+    return mean, np.float32(1) / np.sqrt(variance * part + np.float32(epsilon))
+
+
 @entry_point(fastmath=True)
 def loop_of_gated_norm(old, x, gate, weight, bias, out, epsilon):
     batch, nodes, size = x.shape
-    part = np.float32(1) / np.float32(size)
     for b in range(batch):
         for i in range(nodes):
-            mean = np.float32(0)
-            for h in range(size):
-                mean += x[b, i, h]
-            mean *= part
-            variance = np.float32(0)
-            for h in range(size):
-                variance += (x[b, i, h] - mean) ** 2
-            scale = inverse_root(variance * part + np.float32(epsilon))
+            mean, scale = moments(x[b, i], epsilon)
             for h in range(size):
                 new = (x[b, i, h] - mean) * scale * weight[h] + bias[h]
                 out[b, i, h] = old[b, i, h] + sigmoid(gate[b, i, h]) * (new - old[b, i, h])
@@ -66,14 +72,7 @@ def loop_of_gated_norm_backward(
     to_normed = np.empty(size, np.float32)
     for b in range(batch):
         for i in range(nodes):
-            mean = np.float32(0)
-            for h in range(size):
-                mean += x[b, i, h]
-            mean *= part
-            variance = np.float32(0)
-            for h in range(size):
-                variance += (x[b, i, h] - mean) ** 2
-            scale = inverse_root(variance * part + np.float32(epsilon))
+            mean, scale = moments(x[b, i], epsilon)
             for h in range(size):
                 normed[h] = (x[b, i, h] - mean) * scale
             for h in range(size):

@@ -52,10 +52,5 @@ def sigmoid(x):
 
 
 @helper
-def inverse_root(x):
-    return np.float32(1) / np.sqrt(x)
-
-
-@helper
 def tanh(x):
     return np.float32(2) * sigmoid(np.float32(2) * x) - np.float32(1)
