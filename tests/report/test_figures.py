@@ -17,7 +17,8 @@ from helpers.training import small_test, tiny
 from rnar.models import MODELS
 from rnar.report.figures import Curve, rates
 from rnar.report.strokes import strokes
-from rnar.report.trial_figures import Line, smoothed
+from rnar.report.trial_figures import smoothed
+from rnar.report.trial_lines import Line
 from rnar.training import loop, train
 
 

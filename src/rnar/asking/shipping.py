@@ -155,6 +155,7 @@ def go_on(folder: Path, into: Path) -> str:
     )
     into.mkdir(parents=True, exist_ok=True)
     write(into / STATE, pack(tensors, notes))
+    write(into / BEST, pack(weights, {"step": card.step, "validation": card.validation or 0.0}))
     write(into / CONFIG, (folder / CONFIG).read_bytes())
     return " ".join(_command(run.settings, card.step, into))
 

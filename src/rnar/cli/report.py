@@ -1,6 +1,7 @@
 """`rnar report`: runs in the tables and figures of the paper, beside its numbers."""
 
 import sys
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,25 +21,26 @@ from rnar.report.formats import FORMATS, markdown, terminal
 from rnar.report.groups import grouped
 from rnar.report.listing import listing
 from rnar.report.page import Page
-from rnar.report.published import TITLES
 from rnar.report.rows import Row
+from rnar.report.size_table import size_table
 from rnar.report.store import export as export_rows
 from rnar.report.tables import paper_table
+from rnar.report.trials import Outcome, with_networks
 from rnar.training.environment import chosen_device
 from rnar.training.settings import Device
 
 RUNS = Path("runs")
 WIDE = 240  # columns, of a table that goes into a file
-SIZES, OFFICIAL = (4, 8, 16, 32, 64), (64,)
+SIZES, THREE, OFFICIAL = (4, 8, 16, 32, 64), (16, 32, 64), (64,)
 
-TABLES = f"{{{','.join(map(str, TITLES))}}}"
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
+Kind = Literal["1", "2", "3", "4", "sizes"]
 Figure = Literal["timing", "curves", "sizes", "hints"]
 
 
 def report(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUNS...", "runs")] = (),
-    table: Annotated[int | None, flag(TABLES, "all that was run")] = None,
+    table: Annotated[Kind | None, flag("{1,2,3,4,sizes}", "all that was run")] = None,
     format: Format = "terminal",
     figure: Annotated[Figure | None, flag("{timing,curves,sizes,hints}")] = None,
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
@@ -47,7 +49,9 @@ def report(
     export: Annotated[Path | None, flag("FOLDER")] = None,
     readme: Annotated[Path | None, flag("FILE")] = None,
     bench: Annotated[tuple[Path, ...], flag("FILE...")] = (),
-    n: Annotated[tuple[int, ...], flag("INT...", "4 8 16 32 64 for sizes, 64 for hints")] = (),
+    n: Annotated[
+        tuple[int, ...], flag("INT...", "4 8 16 32 64 for a figure of sizes, 16 32 64 for a table, 64 for hints")
+    ] = (),
     samples: Annotated[int | None, flag("INT", "as many as the official set has")] = None,
     device: Device = "cpu",
     threads: Annotated[int | None, flag("INT", "one for each core")] = None,
@@ -57,7 +61,8 @@ def report(
 
     Args:
         runs: Folders with runs, and CSV files of runs that were shared.
-        table: Which of the paper's tables: 1 sequential tasks, 2 all tasks, 3 and 4 ablations.
+        table: Which of the paper's tables: 1 sequential tasks, 2 all tasks, 3 and 4 ablations; or sizes, which tries
+            the networks of the runs at several.
         format: How a table is written.
         figure: Draw wall-clock time or validation along the training steps, or try the networks of the runs: their
             score against size, their hints along the steps of an algorithm.
@@ -67,7 +72,7 @@ def report(
         export: Put a row for each run into FOLDER/runs.csv, also of runs that were stopped. Rows of others stay.
         readme: Put the table of all that was run into this file, between <!-- results --> and <!-- /results -->.
         bench: For --figure timing: what `rnar bench --against ... --json FILE` wrote, for the rate of dm-clrs.
-        n: For --figure sizes and hints: the sizes to try.
+        n: For sizes and hints: which sizes to try.
         samples: The same: how many samples of each size.
         device: The same: what computes.
         threads: The same: how many threads compute on a CPU.
@@ -76,8 +81,9 @@ def report(
     _check(figure, table, out)
     if bench and figure != "timing":
         raise ValueError("--bench is for --figure timing")
-    if (n or samples is not None or threads is not None) and figure not in ("sizes", "hints"):
-        raise ValueError("--n, --samples and --threads are for --figure sizes and --figure hints")
+    trying = table == "sizes" or figure in ("sizes", "hints")
+    if (n or samples is not None or threads is not None) and not trying:
+        raise ValueError("--n, --samples and --threads are for --table sizes, --figure sizes and --figure hints")
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
     rows = _chosen(gather(runs or (RUNS,), tell), tasks, least_steps)
@@ -87,33 +93,38 @@ def report(
     if readme is not None:
         changed = markdown.fill(readme, markdown.render(listing(groups)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
-    if figure is None:
-        if table is not None or (export is None and readme is None) or target is not None:
-            _show(listing(groups) if table is None else paper_table(table, groups), format, target, console)
-        return 0
-    assert target is not None
-    image, refused = image_format("--out", target), Refused()
-    if figure in ("timing", "curves"):
-        from rnar.report import figures
+    refused = Refused()
 
-        drawn = figures.curves(groups, image) if figure == "curves" else figures.timing(groups, bench, image)
-    else:
-        from rnar.report import trial_figures
-        from rnar.report.trials import with_networks
-
-        usual, draw = {"sizes": (SIZES, trial_figures.sizes), "hints": (OFFICIAL, trial_figures.hints)}[figure]
+    def outcomes(usual: tuple[int, ...], hints: bool = False) -> list[Outcome]:
         work = [
             (run, [problems for task in tasks for problems in problem_sets(task, n or usual, samples)])
             for run, tasks in with_networks(rows, tell, refused)
         ]
-        drawn = draw(tried(work, console, figure == "hints", chosen_device(device), threads, refused), image)
-    write(target, drawn)
+        return tried(work, console, hints, chosen_device(device), threads, refused)
+
+    if figure is None:
+        if table == "sizes":
+            _show(size_table(outcomes(THREE), rows), format, target, console)
+        elif table is not None:
+            _show(paper_table(int(table), groups), format, target, console)
+        elif (export is None and readme is None) or target is not None:
+            _show(listing(groups), format, target, console)
+        return refused.code
+    assert target is not None
+    from rnar.report import figures, trial_figures  # matplotlib takes a second
+
+    image = image_format("--out", target)
+    draw: dict[Figure, Callable[[], bytes]] = {
+        "timing": lambda: figures.timing(groups, bench, image),
+        "curves": lambda: figures.curves(groups, image),
+        "sizes": lambda: trial_figures.sizes(outcomes(SIZES), image),
+        "hints": lambda: trial_figures.hints(outcomes(OFFICIAL, hints=True), image),
+    }
+    write(target, draw[figure]())
     return refused.code
 
 
-def _check(figure: Figure | None, table: int | None, out: Path | None) -> None:
-    if table is not None and table not in TITLES:
-        raise ValueError(f"--table {table}: there are {', '.join(f'{k} ({title})' for k, title in TITLES.items())}")
+def _check(figure: Figure | None, table: Kind | None, out: Path | None) -> None:
     if figure is None:
         return
     if table is not None:

@@ -88,7 +88,7 @@ def with_networks(rows: Iterable[Row], tell: Tell, refuse: Tell) -> list[tuple[R
     tasks: dict[Path, dict[str, None]] = {}
     for row in sorted(rows, key=lambda row: in_order(row.task, row.model)):
         if row.path is None:
-            raise ValueError("this figure needs the networks of run folders: a CSV has only what came out in the end")
+            raise ValueError("this needs the networks of run folders: a CSV has only what came out in the end")
         tasks.setdefault(row.path, {})[row.task] = None
     ready = [(run, list(tasks[run.path])) for run in _readable(_with_best(tasks, tell), refuse)]
     if not ready:

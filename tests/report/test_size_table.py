@@ -1,0 +1,66 @@
+"""Networks of runs at several sizes in a table, beside what they cost."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers.command import refused, runner
+from helpers.training import small_test, tiny
+from rnar.training import loop, train
+
+SIZES = ("--n", 4, 6, "--samples", 3)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> Path:
+    """Two models on two tasks, one of them with two seeds; another model on one."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "official", small_test)
+        for task, model, seed in [("bfs", "mpnn", 0), ("bfs", "mpnn", 1), ("bfs", "pgn", 0), ("minimum", "mpnn", 0)]:
+            train(tiny(folder / task / model / str(seed), model=model, tasks=(task,), seed=seed, steps=2))
+    return folder
+
+
+@pytest.fixture
+def evaluated(runs, tmp_path, capsys) -> dict[tuple[str, str, int, int], dict]:
+    """What `rnar evaluate` says of the same, by task, model, seed and size."""
+    out = tmp_path / "evaluated.json"
+    assert runner(capsys, "evaluate")(runs, *SIZES, "--json", out)[0] == 0
+    found = json.loads(out.read_text())["evaluations"]
+    return {(each["task"], each["model"], each["seed"], each["n"]): each for each in found}
+
+
+def test_scores_are_those_of_evaluate_and_seeds_come_together(run, runs, evaluated, tmp_path):
+    code, _, err = run(runs, "--table", "sizes", *SIZES, "--format", "csv", "--out", tmp_path / "a.csv")
+    assert (code, err) == (0, "")
+    with (tmp_path / "a.csv").open() as file:
+        lines = list(csv.reader(file))
+    head, body = lines[0], lines[1:]
+    found = {tuple(line[:2]): dict(zip(head, line, strict=True)) for line in body}
+    one = evaluated["bfs", "pgn", 0, 6]
+    assert float(found["BFS", "pgn"]["n = 6"]) == pytest.approx(100 * one["score"], abs=0.006)
+    half = 50 * (one["interval"][1] - one["interval"][0])
+    assert float(found["BFS", "pgn"]["n = 6 ±"]) == pytest.approx(half, abs=0.006)
+    two = [100 * evaluated["bfs", "mpnn", seed, 4]["score"] for seed in (0, 1)]
+    assert float(found["BFS", "mpnn"]["n = 4"]) == pytest.approx(np.mean(two), abs=0.006)
+    assert float(found["BFS", "mpnn"]["n = 4 ±"]) == pytest.approx(np.std(two, ddof=1) / 2**0.5, abs=0.006)
+    mean = np.mean([np.mean(two), 100 * evaluated["minimum", "mpnn", 0, 4]["score"]])
+    assert float(found["Average, 2 tasks", "mpnn"]["n = 4"]) == pytest.approx(mean, abs=0.006)
+    assert ("Average, 2 tasks", "pgn") not in found  # it has not learned all
+
+
+def test_the_cost_is_that_of_the_whole_run(run, runs):
+    out = run(runs, "--table", "sizes", *SIZES, "--tasks", "minimum")[1]
+    (line,) = [line.split() for line in out.splitlines() if line.startswith("Minimum")]
+    assert line[:3] == ["Minimum", "mpnn", "1×2"] and float(line[-1]) > 0 and "Average" not in out
+
+
+def test_a_csv_has_no_networks_to_try(run, runs, tmp_path):
+    run(runs, "--export", tmp_path)
+    refused(run(tmp_path / "runs.csv", "--table", "sizes"), "needs the networks of run folders")
