@@ -19,28 +19,29 @@ from rnar.evaluation.sets import problem_sets
 from rnar.report.folders import gather
 from rnar.report.formats import FORMATS, markdown, terminal
 from rnar.report.groups import grouped
+from rnar.report.hint_table import SOURCES, hint_table
 from rnar.report.listing import listing
 from rnar.report.page import Page
 from rnar.report.rows import Row
 from rnar.report.size_table import size_table
 from rnar.report.store import export as export_rows
 from rnar.report.tables import paper_table
-from rnar.report.trials import Outcome, with_networks
+from rnar.report.trials import Outcome, Trial, with_networks
 from rnar.training.environment import chosen_device
 from rnar.training.settings import Device
 
 RUNS = Path("runs")
 WIDE = 240  # columns, of a table that goes into a file
-SIZES, THREE, OFFICIAL = (4, 8, 16, 32, 64), (16, 32, 64), (64,)
+SIZES, THREE, TWO, OFFICIAL = (4, 8, 16, 32, 64), (16, 32, 64), (16, 64), (64,)
 
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
-Kind = Literal["1", "2", "3", "4", "sizes"]
+Kind = Literal["1", "2", "3", "4", "sizes", "hints"]
 Figure = Literal["timing", "curves", "sizes", "hints"]
 
 
 def report(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUNS...", "runs")] = (),
-    table: Annotated[Kind | None, flag("{1,2,3,4,sizes}", "all that was run")] = None,
+    table: Annotated[Kind | None, flag("{1,2,3,4,sizes,hints}", "all that was run")] = None,
     format: Format = "terminal",
     figure: Annotated[Figure | None, flag("{timing,curves,sizes,hints}")] = None,
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
@@ -61,8 +62,8 @@ def report(
 
     Args:
         runs: Folders with runs, and CSV files of runs that were shared.
-        table: Which of the paper's tables: 1 sequential tasks, 2 all tasks, 3 and 4 ablations; or sizes, which tries
-            the networks of the runs at several.
+        table: Which of the paper's tables: 1 sequential tasks, 2 all tasks, 3 and 4 ablations. Or what trying
+            the networks of the runs gives: sizes their score at several, hints how answers depend on hints.
         format: How a table is written.
         figure: Draw wall-clock time or validation along the training steps, or try the networks of the runs: their
             score against size, their hints along the steps of an algorithm.
@@ -81,9 +82,9 @@ def report(
     _check(figure, table, out)
     if bench and figure != "timing":
         raise ValueError("--bench is for --figure timing")
-    trying = table == "sizes" or figure in ("sizes", "hints")
+    trying = {table, figure} & {"sizes", "hints"}
     if (n or samples is not None or threads is not None) and not trying:
-        raise ValueError("--n, --samples and --threads are for --table sizes, --figure sizes and --figure hints")
+        raise ValueError("--n, --samples and --threads are for sizes and hints, as --table or --figure")
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
     rows = _chosen(gather(runs or (RUNS,), tell), tasks, least_steps)
@@ -95,16 +96,19 @@ def report(
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
     refused = Refused()
 
-    def outcomes(usual: tuple[int, ...], hints: bool = False) -> list[Outcome]:
+    def outcomes(usual: tuple[int, ...], hints: bool = False, trial: Trial = Trial()) -> list[Outcome]:  # noqa: B008
         work = [
             (run, [problems for task in tasks for problems in problem_sets(task, n or usual, samples)])
             for run, tasks in with_networks(rows, tell, refused)
         ]
-        return tried(work, console, hints, chosen_device(device), threads, refused)
+        return tried(work, console, hints, chosen_device(device), threads, refused, trial)
 
     if figure is None:
         if table == "sizes":
             _show(size_table(outcomes(THREE), rows), format, target, console)
+        elif table == "hints":
+            each = [outcomes(TWO, source == "network", Trial(source=source)) for source in SOURCES]
+            _show(hint_table(sum(each, [])), format, target, console)
         elif table is not None:
             _show(paper_table(int(table), groups), format, target, console)
         elif (export is None and readme is None) or target is not None:

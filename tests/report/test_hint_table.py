@@ -1,0 +1,58 @@
+"""How the answers of networks depend on hints, in a table."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from helpers.command import runner
+from helpers.training import small_test, tiny
+from rnar.training import loop, train
+
+SIZES = ("--n", 4, 6, "--samples", 3)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "official", small_test)
+        for task in ("bfs", "bellman_ford"):
+            train(tiny(folder / task, model="mpnn", tasks=(task,), steps=4))
+    return folder
+
+
+def test_each_source_of_hints_has_the_score_that_evaluate_gives_it(run, runs, tmp_path, capsys):
+    table = run(runs, "--table", "hints", *SIZES, "--format", "csv", "--out", tmp_path / "table.csv")
+    assert (table[0], table[2]) == (0, "")
+    with (tmp_path / "table.csv").open() as file:
+        lines = list(csv.reader(file))[1:]
+    evaluate, expected = runner(capsys, "evaluate"), {}
+    for source in ("network", "truth", "nothing"):
+        out = tmp_path / f"{source}.json"
+        assert evaluate(runs, *SIZES, "--hints", "--hints-from", source, "--json", out)[0] == 0
+        for found in json.loads(out.read_text())["evaluations"]:
+            expected.setdefault((found["task"], found["n"]), []).append(found)
+    titles = {"BFS": "bfs", "Bellman-Ford": "bellman_ford"}
+    assert sorted((titles[line[0]], int(line[2])) for line in lines) == sorted(expected)
+    for title, model, n, *scores, hints in lines:
+        own, truth, nothing = expected[titles[title], int(n)]
+        assert model == "mpnn"
+        assert [float(x) for x in scores] == pytest.approx(
+            [100 * each["score"] for each in (own, truth, nothing)], abs=0.006
+        )
+        said = dict(each.rsplit(" ", 1) for each in hints.split(", "))
+        assert said.keys() == own["hints"].keys()
+        for name, hint in own["hints"].items():
+            scale, tolerance = (1, 0.1 * hint["all"]) if hint["measure"] == "squared error" else (100, 0.51)
+            assert float(said[name]) == pytest.approx(scale * hint["all"], abs=tolerance)
+
+
+def test_what_feeds_the_hints_matters(run, runs):
+    """Of an untrained network too: else a column would be another's."""
+    out = run(runs, "--table", "hints", "--n", 8, "--samples", 16, "--tasks", "bfs", "--format", "csv")[1]
+    scores = out.splitlines()[1].split(",")[3:6]
+    assert len(set(scores)) > 1
