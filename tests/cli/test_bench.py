@@ -148,6 +148,8 @@ def test_against_dm_clrs_the_ratio_is_that_of_the_rounds(run, tmp_path):
         assert theirs["ratio"]["lowest"] == pytest.approx(min(ratios))
         assert theirs["ratio"]["highest"] == pytest.approx(max(ratios))
         assert f"{theirs['ratio']['of_medians']:.2f}" in said
+        limit = theirs["ratio"]["of_medians"] / ours["share_of_machine"]
+        assert theirs["ratio"]["at_most"] == pytest.approx(limit) and f"≤ {limit:.2f}" in said
     assert found["dm_clrs"]["peak_memory"] == 2**34 and "dm-clrs 17.18 GB" in said
     setting = found["dm_clrs"]["facts"]["setting"]
     sizes = {"task": "dijkstra", "n": 4, "batch": 2, "size": 8, "threads": 1}

@@ -111,7 +111,8 @@ def page(report: Report) -> Iterator[RenderableType]:
         f"{outside.update / step:.1%} to clip gradients and update weights. Drawing a batch takes "
         f"{outside.data / step:.1%}, in the background."
     )
-    yield f"Matrix products alone reach {report.machine / 1e9:.0f} GFLOP/s in {report.precision} on this machine."
+    products = f"Matrix products alone reach {report.machine / 1e9:.0f} GFLOP/s in {report.precision} on this machine"
+    yield f"{products}{'; ≤: the ratio if there were nothing else' if theirs else ''}."
     memory = f"Peak memory {report.peak_memory / 1e9:.2f} GB"
     if not theirs:
         yield f"{memory}."
@@ -133,7 +134,8 @@ def table(report: Report) -> Table:
         if report.dm_clrs:
             theirs: Series = getattr(report.dm_clrs, name)
             found.add_row("  dm-clrs", *speed(theirs))
-            found.add_row("  ratio", *(f"{times:.2f}" for times in astuple(ratio(theirs, ours))))
+            times = [f"{times:.2f}" for times in astuple(ratio(theirs, ours))]
+            found.add_row("  ratio", *times, "", "", f"≤ {report.at_most(name):.2f}")
     return found
 
 
