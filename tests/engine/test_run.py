@@ -59,7 +59,11 @@ def test_a_batch_gives_what_its_samples_give_one_by_one(task):
 
 @pytest.mark.parametrize("aggregator", [LSTM, Max, GRU, Sum])
 @pytest.mark.parametrize("along_edges", [False, True])
-def test_gradients_in_bfloat16_are_near_those_in_float32_and_a_network_is_tried_in_float32(aggregator, along_edges):
+@pytest.mark.parametrize("least", [1, 1 << 30], ids=["maps of nodes too", "pairs"])
+def test_gradients_in_bfloat16_are_near_those_in_float32_and_a_network_is_tried_in_float32(
+    aggregator, along_edges, least, monkeypatch
+):
+    monkeypatch.setattr("rnar.nn.linear.WORTH_ROUNDING", least)
     reasoner, batch, found = made("quickselect", aggregator=aggregator, size=16).train(), data("quickselect"), []
     reasoner.processor.uses_adjacency = along_edges
     outputs = []

@@ -391,6 +391,29 @@ def test_a_gradient_that_is_gathered_over_steps_is_that_of_autograd(enough, shap
         torch.testing.assert_close(ours, theirs, atol=1e-12, rtol=1e-12)
 
 
+@pytest.mark.parametrize("gathered", [True, False])
+def test_a_linear_map_may_have_rough_products_and_its_gradients_stay_near(gathered):
+    generator = torch.Generator().manual_seed(0)
+    numbers = [torch.randn(s, generator=generator, dtype=torch.double) for s in ((2, 5, 8), (6, 8), (6,), (2, 5, 6))]
+
+    def results(dtype: torch.dtype, rough: torch.dtype | None) -> list[Tensor]:
+        x, w, b, toward = (each.to(dtype, copy=True).requires_grad_() for each in numbers)
+        place = kernels.Gathered(w, b) if gathered else None
+        y = kernels.linear(x, w, b, place, None if rough is None else w.detach().to(rough))
+        (y * toward.detach()).sum().backward()
+        if place is not None:
+            place.settle()
+        with torch.no_grad():
+            tried = kernels.linear(x, w, b, None, None if rough is None else w.to(rough))
+        assert torch.equal(y, tried)
+        return [y.detach(), x.grad, w.grad, b.grad]
+
+    for ours, exact in zip(results(torch.float32, HALF), results(torch.double, None), strict=True):
+        assert ours.dtype == torch.float32
+        assert (ours.double() - exact).norm() / exact.norm() < 0.01
+    assert not torch.allclose(results(torch.float32, HALF)[0], results(torch.float32, None)[0], rtol=1e-5)
+
+
 @pytest.mark.parametrize("which", [0, 1, 2], ids=["old", "x", "gate"])
 def test_a_gated_norm_gives_no_number_where_it_reads_none(which):
     tensors = drawn("gated_norm", SMALL, seed=0)

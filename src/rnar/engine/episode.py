@@ -8,8 +8,10 @@ from torch import Tensor
 
 from rnar.engine.draws import Purpose, draws
 from rnar.engine.samples import Samples
+from rnar.engine.trees import mapped
 from rnar.nn.groups import Group
 from rnar.nn.kinds import kind_of
+from rnar.nn.linear import LinearMap
 from rnar.nn.processors.processor import State
 from rnar.nn.reasoner import Moment, Prepared, Reasoner
 
@@ -40,8 +42,9 @@ class Episode:
 
     def prepare(self) -> Prepared:
         """What is the same at every step."""
-        rng = draws(self.seed, "batch", 0, self.device)
-        return self.reasoner.prepare(self.samples.task, self.samples.inputs, self.samples.nodes, rng)
+        rng, precision = draws(self.seed, "batch", 0, self.device), self.reasoner.rounding
+        prepared = self.reasoner.prepare(self.samples.task, self.samples.inputs, self.samples.nodes, rng)
+        return prepared if precision is None else mapped(lambda x: x.rounded(precision), prepared, LinearMap)
 
     def first(self, prepared: Prepared) -> Start:
         return Start(self.reasoner.start(prepared), {})

@@ -12,6 +12,9 @@ from torch import Tensor, nn
 
 from rnar.ops import Gathered, linear, linear_relu
 
+WORTH_ROUNDING = 1 << 15
+"""Weights of a map from which on bfloat16 pays: a quarter of those of the largest maps of nodes."""
+
 
 class Linear(nn.Linear):
     """y = W x + b, with Haiku's initial values: a normal of deviation 1/sqrt(inputs), cut off at two; b = 0."""
@@ -39,6 +42,13 @@ class LinearMap(NamedTuple):
     """[O]"""
     gathered: Gathered | None = None
     """where its gradient is gathered over steps, if it is"""
+    rough: Tensor | None = None
+    """W in the precision of its products, if that is lower"""
+
+    def rounded(self, precision: torch.dtype) -> LinearMap:
+        """The same with products in this precision, if it is so large that this costs less than the conversions."""
+        large = self.weight.numel() >= WORTH_ROUNDING
+        return self._replace(rough=self.weight.detach().to(precision)) if large else self
 
     def gathering(self) -> LinearMap:
         """The same, whose gradient has to be settled in the end."""

@@ -126,7 +126,7 @@ class Reasoner(nn.Module):
     """
 
     precision: Precision = "float32"
-    """In training, of products of pairs, by far the largest. All else is in float32."""
+    """In training, of the largest products: those of pairs, and large maps of nodes. All else is in float32."""
     tried_in: Precision = "float32"
     """The same of a network that is not in training."""
 
@@ -154,6 +154,11 @@ class Reasoner(nn.Module):
         self.heads = nn.ModuleDict(
             {_key(t): Heads(s, processor, feeding, xavier_on_scalars, pointers, composed) for t, s in specs.items()}
         )
+
+    @property
+    def rounding(self) -> torch.dtype | None:
+        """The precision of the largest products now; None: that of the weights."""
+        return PRECISIONS[self.precision if self.training else self.tried_in]
 
     @property
     def tasks(self) -> list[str]:
@@ -276,7 +281,6 @@ class Reasoner(nn.Module):
             joined = heads.hints.adjacency(hints)
             adjacency = adjacency if joined is None else adjacency | joined
         triples = self._triples(heads, prepared, hints, active)
-        precision = PRECISIONS[self.precision if self.training else self.tried_in]
         return Graph(
             nodes,
             channels,
@@ -285,7 +289,7 @@ class Reasoner(nn.Module):
             adjacency,
             heads.reads_pairs,
             prepared.processor,
-            precision,
+            self.rounding,
             prepared.drawn,
             triples,
         )

@@ -26,7 +26,7 @@ class Gathered:
         self._rows = 0
 
     def add(self, x: Tensor, gradient: Tensor) -> None:
-        """x [R, I] and gradient [R, O]"""
+        """x [R, I] and gradient [R, O], which may be in a lower precision than the weights"""
         self._reads.append(x)
         self._gradients.append(gradient)
         self._rows += x.shape[0]
@@ -38,32 +38,49 @@ class Gathered:
         if not self._reads:
             return
         x, gradient = torch.cat(self._reads), torch.cat(self._gradients)
-        for tensor, found in ((self.weight, gradient.T @ x), (self.bias, gradient.sum(dim=0))):
+        of_bias = gradient.sum(dim=0, dtype=self.bias.dtype)
+        for tensor, found in ((self.weight, (gradient.T @ x).to(self.weight.dtype)), (self.bias, of_bias)):
             tensor.grad = found if tensor.grad is None else tensor.grad.add_(found)
         self._reads, self._gradients, self._rows = [], [], 0
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor, gathered: Gathered | None = None) -> Tensor:
-    """W x + b: [..., O] of x [..., I]. If there is a place to gather it, the gradient of W and b comes later."""
-    if gathered is None or not torch.is_grad_enabled():
+def linear(
+    x: Tensor, weight: Tensor, bias: Tensor, gathered: Gathered | None = None, rough: Tensor | None = None
+) -> Tensor:
+    """W x + b: [..., O] of x [..., I]. If there is a place to gather it, the gradient of W and b comes later.
+
+    `rough` is W in a lower precision, in which the products are then; what is added to them, and the result, is not.
+    """
+    if gathered is not None and torch.is_grad_enabled():
+        return apply(_Linear, x, weight, bias, gathered, rough)
+    if rough is None:
         return F.linear(x, weight, bias)
-    return apply(_Linear, x, weight, bias, gathered)
+    # where W itself wants its gradient now, it is rounded here, so that it gets one
+    rounded = weight.to(rough.dtype) if torch.is_grad_enabled() and weight.requires_grad else rough
+    return F.linear(x.to(rough.dtype), rounded) + bias
 
 
 class _Linear(torch.autograd.Function):
     """Weight and bias are given to it so that what it gives has a gradient even where x has none."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, gathered: Gathered) -> Tensor:  # type: ignore[override]
+    def forward(  # type: ignore[override]
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, gathered: Gathered, rough: Tensor | None
+    ) -> Tensor:
         flat = x.reshape(-1, x.shape[-1])
+        if rough is None:
+            out = torch.addmm(bias, flat, weight.T)
+        else:
+            flat = flat.to(rough.dtype)
+            out = torch.mm(flat, rough.T) + bias
         ctx.save_for_backward(flat)
-        ctx.weight, ctx.gathered, ctx.shape = weight, gathered, x.shape
-        return torch.addmm(bias, flat, weight.T).view(*x.shape[:-1], weight.shape[0])
+        ctx.weight, ctx.gathered, ctx.shape = weight if rough is None else rough, gathered, x.shape
+        return out.view(*x.shape[:-1], weight.shape[0])
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        gradient = gradient.reshape(-1, gradient.shape[-1])
-        (x,) = ctx.saved_tensors
+        (x,), wanted = ctx.saved_tensors, gradient.dtype
+        gradient = gradient.reshape(-1, gradient.shape[-1]).to(x.dtype)
         ctx.gathered.add(cut_off(x), gradient)
-        to_x = torch.mm(gradient, ctx.weight).view(ctx.shape) if ctx.needs_input_grad[0] else None
-        return to_x, None, None, None
+        to_x = torch.mm(gradient, ctx.weight).view(ctx.shape).to(wanted) if ctx.needs_input_grad[0] else None
+        return to_x, None, None, None, None

@@ -70,7 +70,7 @@ class _MaxDotRectified(torch.autograd.Function):
         p, q, few, out, bias, layer, channels, weight, w = inputs
         batch, js, others, _ = few.shape
         found, pairs = p.new_empty(batch, others, js), few.new_empty(batch, js, others, len(layer))
-        blocks, to_rectified, across = Blocks(batch, js * others), out.T, layer.T
+        blocks, to_rectified, across = Blocks(batch, js * others, few.dtype), out.T, layer.T
         rectified, of_rectified = blocks.space(few, len(out))
         r, b = arrays(rectified, bias)
         inputs_of = arrays(pairs, p, q, channels)
@@ -91,7 +91,7 @@ class _MaxDotRectified(torch.autograd.Function):
         found = zeros(p, q, out, bias, layer, channels, weight, w)
         found.insert(2, torch.empty_like(few))
         to_p, to_q, to_few, to_out, to_bias, to_layer, to_channels, to_weight, to_w = found
-        blocks, across = Blocks(batch, js * others), out.T
+        blocks, across = Blocks(batch, js * others, few.dtype), out.T
         (to_pairs, of_y), (rectified, of_r) = blocks.space(few, len(layer)), blocks.space(few, len(out))
         (to_rectified, of_s), (through, of_t) = blocks.space(few, len(out)), blocks.space(few, len(out))
         Y, R, S, T = arrays(to_pairs.view(-1, js, others, len(layer)), rectified, to_rectified, through)

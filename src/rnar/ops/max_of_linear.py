@@ -27,7 +27,7 @@ class _MaxOfLinear(torch.autograd.Function):
         batch, senders, receivers, _ = x.shape
         best = weight.new_empty(batch, receivers, len(weight))
         arg = torch.empty(best.shape, dtype=torch.int16)
-        blocks, across = Blocks(batch, senders * receivers), weight.T.to(x.dtype)
+        blocks, across = Blocks(batch, senders * receivers, x.dtype), weight.T.to(x.dtype)
         messages, of_messages = blocks.space(x, len(weight))
         m, to_best, to_arg = arrays(messages.view(-1, senders, receivers, len(weight)), best, arg)
         for k, of_x, of_m in zip(blocks.slices, blocks.rows(x), of_messages, strict=True):

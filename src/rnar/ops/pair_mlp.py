@@ -43,7 +43,7 @@ class _PairMLP(torch.autograd.Function):
         size, width = weight.shape[1], len(layer)
         layer = layer.to(precision)
         found = layer.new_empty(batch, nodes, others, width)
-        blocks, across = Blocks(batch, nodes * others), layer.T
+        blocks, across = Blocks(batch, nodes * others, precision), layer.T
         between, of_between = blocks.space(found, size)
         c, w, s, r, _, b, y = arrays(*inputs, found.view(batch, nodes * others, width))
         (x,) = arrays(between.view(-1, nodes, others, size))
@@ -61,7 +61,7 @@ class _PairMLP(torch.autograd.Function):
         size, flat = weight.shape[1], (batch, nodes * others, width)
         to_sender, to_receiver, to_layer, to_weight, to_bias = zeros(sender, receiver, layer, weight, layer[:, 0])
         to_channels = torch.empty_like(channels)
-        blocks = Blocks(batch, nodes * others)
+        blocks = Blocks(batch, nodes * others, found.dtype)
         (through, of_through), (between, of_between) = blocks.space(found, width), blocks.space(found, size)
         to_between, of_to_between = blocks.space(found, size)
         g, c, w, s, r, y, t = arrays(
