@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from rnar.clrs import ALGORITHMS, Batch, Stream
+from rnar.engine import backward, predict
 from rnar.engine.workers import Workers
 from rnar.models import MODELS
 
@@ -46,6 +47,23 @@ def test_every_model_learns_every_task_and_all_numbers_stay_finite(name, task):
         assert not not_finite(network)
     after = list(network.processor.parameters())
     assert any(not torch.equal(x, y) for x, y in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize("task", ["bfs", "floyd_warshall", "quickselect"])
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_learns_and_is_tried_in_bfloat16(name, task, monkeypatch):
+    monkeypatch.setattr("rnar.nn.linear.WORTH_ROUNDING", 1)  # small maps of nodes too
+    model = MODELS[name]
+    batch, network = model.batch(batches(task)[0]), model.build(task, SIZE.get(name, 8), seed=1)
+    losses = []
+    for precision in ("float32", "bfloat16"):
+        network.precision = network.tried_in = precision
+        backward(network.train(), batch, seed=1, memory=1 << 30)
+        assert not not_finite(network, gradients=True)
+        losses.append(sum(float(each.total) for each in backward(network, batch, seed=1).values()))
+        with torch.no_grad():
+            predict(network.eval(), batch)
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
 
 
 def not_finite(network: torch.nn.Module, gradients: bool = False) -> list[str]:

@@ -59,16 +59,20 @@ class Aggregator(nn.Module, ABC):
 
         The product is in the precision of x, which may be lower than that of messages and weights.
         """
-        if x.dtype == prepared[0].dtype:
-            return self(nn.functional.linear(x, *prepared), edges, rng)
-        weight, bias = prepared
-        return self(nn.functional.linear(x, weight.to(x.dtype)).to(weight.dtype) + bias, edges, rng)
+        return self(mapped(x, *prepared), edges, rng)
 
     def hear(
         self, prepared: Any, x: Tensor, edges: Tensor | None = None, rng: Rng = None
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """`after`, and what it adds to the loss, by name: [B]. Most add nothing."""
         return self.after(prepared, x, edges, rng), {}
+
+
+def mapped(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """W x + b: the product in the precision of x, the sum in that of the weights."""
+    if x.dtype == weight.dtype:
+        return nn.functional.linear(x, weight, bias)
+    return nn.functional.linear(x, weight.to(x.dtype)) + bias
 
 
 class Max(Aggregator):
@@ -138,7 +142,7 @@ class Count(Aggregator):
         return SHARP * question.weight @ last.weight, SHARP * (question.weight @ last.bias + question.bias)
 
     def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self._counted(nn.functional.linear(x, *prepared), edges)
+        return self._counted(mapped(x, *prepared), edges)
 
     def _counted(self, asked: Tensor, edges: Tensor | None) -> Tensor:
         votes = torch.sigmoid(asked)
