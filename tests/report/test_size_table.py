@@ -64,3 +64,14 @@ def test_the_cost_is_that_of_the_whole_run(run, runs):
 def test_a_csv_has_no_networks_to_try(run, runs, tmp_path):
     run(runs, "--export", tmp_path)
     refused(run(tmp_path / "runs.csv", "--table", "sizes"), "needs the networks of run folders")
+
+
+def test_the_last_networks_may_be_tried(run, runs, evaluated, tmp_path, capsys):
+    out = tmp_path / "last.json"
+    assert runner(capsys, "evaluate")(runs / "minimum", *SIZES, "--network", "last", "--json", out)[0] == 0
+    expected = {found["n"]: 100 * found["score"] for found in json.loads(out.read_text())["evaluations"]}
+    code, said, _ = run(runs / "minimum", "--table", "sizes", *SIZES, "--network", "last")
+    (line,) = [line.split() for line in said.splitlines() if line.startswith("Minimum")]
+    assert code == 0 and "With the last network." in " ".join(said.split())
+    assert [float(line[3]), float(line[5])] == pytest.approx([expected[4], expected[6]], abs=0.006)
+    refused(run(runs, "--network", "last"), "--network")

@@ -16,6 +16,7 @@ from rnar.clrs.choosing import matching
 from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import problem_sets
+from rnar.nn.reasoner import HintSource
 from rnar.report.folders import gather
 from rnar.report.formats import FORMATS, markdown, terminal
 from rnar.report.groups import grouped
@@ -28,6 +29,7 @@ from rnar.report.store import export as export_rows
 from rnar.report.tables import paper_table
 from rnar.report.trials import Outcome, Trial, with_networks
 from rnar.training.environment import chosen_device
+from rnar.training.run import Which
 from rnar.training.settings import Device
 
 RUNS = Path("runs")
@@ -54,6 +56,7 @@ def report(
         tuple[int, ...], flag("INT...", "4 8 16 32 64 for a figure of sizes, 16 32 64 for a table, 64 for hints")
     ] = (),
     samples: Annotated[int | None, flag("INT", "as many as the official set has")] = None,
+    network: Which = "best",
     device: Device = "cpu",
     threads: Annotated[int | None, flag("INT", "one for each core")] = None,
     force: tyro.conf.FlagCreatePairsOff[bool] = False,
@@ -75,6 +78,7 @@ def report(
         bench: For --figure timing: what `rnar bench --against ... --json FILE` wrote, for the rate of dm-clrs.
         n: For sizes and hints: which sizes to try.
         samples: The same: how many samples of each size.
+        network: The same: the one that was selected, the last one, or the average of the weights, if runs kept one.
         device: The same: what computes.
         threads: The same: how many threads compute on a CPU.
         force: Replace the file of --out if it is there.
@@ -83,8 +87,8 @@ def report(
     if bench and figure != "timing":
         raise ValueError("--bench is for --figure timing")
     trying = {table, figure} & {"sizes", "hints"}
-    if (n or samples is not None or threads is not None) and not trying:
-        raise ValueError("--n, --samples and --threads are for sizes and hints, as --table or --figure")
+    if (n or samples is not None or network != "best" or threads is not None) and not trying:
+        raise ValueError("--n, --samples, --network and --threads are for sizes and hints, as --table or --figure")
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
     rows = _chosen(gather(runs or (RUNS,), tell), tasks, least_steps)
@@ -96,18 +100,18 @@ def report(
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
     refused = Refused()
 
-    def outcomes(usual: tuple[int, ...], hints: bool = False, trial: Trial = Trial()) -> list[Outcome]:  # noqa: B008
+    def outcomes(usual: tuple[int, ...], hints: bool = False, source: HintSource = "network") -> list[Outcome]:
         work = [
             (run, [problems for task in tasks for problems in problem_sets(task, n or usual, samples)])
             for run, tasks in with_networks(rows, tell, refused)
         ]
-        return tried(work, console, hints, chosen_device(device), threads, refused, trial)
+        return tried(work, console, hints, chosen_device(device), threads, refused, Trial(network, source=source))
 
     if figure is None:
         if table == "sizes":
             _show(size_table(outcomes(THREE), rows), format, target, console)
         elif table == "hints":
-            each = [outcomes(TWO, source == "network", Trial(source=source)) for source in SOURCES]
+            each = [outcomes(TWO, source == "network", source) for source in SOURCES]
             _show(hint_table(sum(each, [])), format, target, console)
         elif table is not None:
             _show(paper_table(int(table), groups), format, target, console)

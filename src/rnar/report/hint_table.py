@@ -8,7 +8,7 @@ from rnar.evaluation.measures import Tally
 from rnar.nn.reasoner import HintSource
 from rnar.report import published as paper
 from rnar.report.page import DASH, Cell, Page, number
-from rnar.report.trials import Outcome
+from rnar.report.trials import Outcome, unusual
 
 HEADS: dict[HintSource, str] = {"network": "own\nhints", "truth": "true\nhints", "nothing": "no\nhints"}
 SOURCES = tuple(HEADS)
@@ -23,7 +23,7 @@ def hint_table(outcomes: Sequence[Outcome]) -> Page:
     """A line for each network, task and size, of what was tried with each source of hints."""
     samples = " or ".join(map(str, sorted({outcome.problems.samples for outcome in outcomes})))
     page = Page("Answers and hints", ["task", "model", "n", *HEADS.values(), "its own hints"], left=2)
-    page.about.append(ABOUT.format(samples=samples))
+    page.about += [ABOUT.format(samples=samples), *unusual(outcomes)]
     found: dict[tuple[str, Path, int], dict[HintSource, Outcome]] = {}
     for outcome in outcomes:
         key = outcome.problems.task, outcome.run.path, outcome.problems.n

@@ -8,7 +8,7 @@ from rnar.report import published as paper
 from rnar.report.page import DASH, EMPTY, Cell, Page, mark_best, number, quiet
 from rnar.report.rows import Row
 from rnar.report.trial_lines import Line, lines
-from rnar.report.trials import Outcome
+from rnar.report.trials import Outcome, unusual
 
 ABOUT = (
     "Scores are micro-F1 in percent, on {samples} samples a size. ± is half of the 95% interval over samples; of "
@@ -22,7 +22,7 @@ def size_table(outcomes: Sequence[Outcome], rows: Sequence[Row]) -> Page:
     sizes = sorted({outcome.problems.n for outcome in outcomes})
     samples = " or ".join(map(str, sorted({outcome.problems.samples for outcome in outcomes})))
     head = ["task", "model", "seeds ×\nsteps", *(f"n = {n}" for n in sizes), "s a\nstep", "GB"]
-    page = Page("Score against size", head, left=2, about=[ABOUT.format(samples=samples)])
+    page = Page("Score against size", head, left=2, about=[ABOUT.format(samples=samples), *unusual(outcomes)])
     places = range(3, 3 + len(sizes))
     found = lines(outcomes, together=True)
     for task, some in found.items():

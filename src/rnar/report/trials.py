@@ -1,7 +1,7 @@
 """Evaluating what training has left in folders."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -58,6 +58,12 @@ class Outcome(NamedTuple):
     trial: Trial
     step: int
     """of training, after which the network was so"""
+
+
+def unusual(outcomes: Sequence[Outcome]) -> list[str]:
+    """What is unusual about how all were tried, in a sentence; nothing if it is as ever."""
+    said = str(outcomes[0].trial._replace(source="network")) if outcomes else ""
+    return [f"With {said}."] if said else []
 
 
 def runs_in(paths: Iterable[Path], tell: Tell, refuse: Tell) -> list[Run]:
