@@ -35,6 +35,7 @@ from rnar.training.watch import Beginning
 
 CLIP = 1.0
 LEARNING_RATE = 1e-3
+REST = 1.0  # seconds
 
 Tell = Callable[[str], None]
 """says what is being done, in a few words"""
@@ -164,7 +165,8 @@ def by_turns(
 ) -> tuple[list[float], list[dict[str, Any]]]:
     """A step of ours, then one of theirs, and so on: whatever else the machine does slows down both.
 
-    Our seconds and their answers in each round, after a step each to warm up.
+    Our seconds and their answers in each round, after a step each to warm up. Before each turn the other side has time
+    to come to rest: dm-clrs gives back gigabytes after a step, which would be part of ours.
     """
     tell(f"{what}: warming up")
     ours(0)
@@ -174,9 +176,12 @@ def by_turns(
     found, answers = [], []
     for k in range(1, rounds + 1):
         tell(f"{what}: round {k} of {rounds}")
+        if theirs:
+            time.sleep(REST)
         machine.measure()
         found.append(ours(k))
         if theirs:
+            time.sleep(REST)
             answers.append(theirs())
     return found, answers
 
