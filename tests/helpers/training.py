@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from safetensors.numpy import load_file
 
 import rnar.clrs
 from rnar.clrs import Batch
-from rnar.training import Settings
+from rnar.training import Settings, loop, train
 
 TIMES = ("seconds", "test_seconds", "memory_mb")  # what may differ between two runs that are the same
 
@@ -34,6 +35,15 @@ def small_test(task: str, split: str) -> Batch:
     """In place of the official set, which is larger."""
     assert split == "test"
     return rnar.clrs.sample(task, n=8, batch=4, seed=3)
+
+
+def small_runs(folder: Path, *which: tuple[str, str, int]) -> Path:
+    """Runs of these tasks, models and seeds, in folders of their own, on small tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "official", small_test)
+        for task, model, seed in which:
+            train(tiny(folder / task / model / str(seed), model=model, tasks=(task,), seed=seed, steps=2))
+    return folder
 
 
 def contents(folder: Path) -> dict[str, Any]:

@@ -9,20 +9,14 @@ from pathlib import Path
 import pytest
 
 from helpers.command import runner
-from helpers.training import small_test, tiny
-from rnar.training import loop, train
+from helpers.training import small_runs
 
 SIZES = ("--n", 4, 6, "--samples", 3)
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("runs")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "official", small_test)
-        for task in ("bfs", "bellman_ford"):
-            train(tiny(folder / task, model="mpnn", tasks=(task,), steps=4))
-    return folder
+    return small_runs(tmp_path_factory.mktemp("runs"), ("bfs", "mpnn", 0), ("bellman_ford", "mpnn", 0))
 
 
 def test_each_source_of_hints_has_the_score_that_evaluate_gives_it(run, runs, tmp_path, capsys):

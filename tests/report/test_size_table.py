@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from helpers.command import refused, runner
-from helpers.training import small_test, tiny
-from rnar.training import loop, train
+from helpers.training import small_runs
 
 SIZES = ("--n", 4, 6, "--samples", 3)
 
@@ -19,12 +18,13 @@ SIZES = ("--n", 4, 6, "--samples", 3)
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> Path:
     """Two models on two tasks, one of them with two seeds; another model on one."""
-    folder = tmp_path_factory.mktemp("runs")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "official", small_test)
-        for task, model, seed in [("bfs", "mpnn", 0), ("bfs", "mpnn", 1), ("bfs", "pgn", 0), ("minimum", "mpnn", 0)]:
-            train(tiny(folder / task / model / str(seed), model=model, tasks=(task,), seed=seed, steps=2))
-    return folder
+    return small_runs(
+        tmp_path_factory.mktemp("runs"),
+        ("bfs", "mpnn", 0),
+        ("bfs", "mpnn", 1),
+        ("bfs", "pgn", 0),
+        ("minimum", "mpnn", 0),
+    )
 
 
 @pytest.fixture

@@ -52,9 +52,7 @@ def report(
     export: Annotated[Path | None, flag("FOLDER")] = None,
     readme: Annotated[Path | None, flag("FILE")] = None,
     bench: Annotated[tuple[Path, ...], flag("FILE...")] = (),
-    n: Annotated[
-        tuple[int, ...], flag("INT...", "4 8 16 32 64 for a figure of sizes, 16 32 64 for a table, 64 for hints")
-    ] = (),
+    n: Annotated[tuple[int, ...], flag("INT...", "some from 4 to 64")] = (),
     samples: Annotated[int | None, flag("INT", "as many as the official set has")] = None,
     network: Which = "best",
     device: Device = "cpu",

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from rnar.nn.linear import Linear, truncated_normal_
-from rnar.ops import lstm, max_of_linear, max_over_senders
+from rnar.ops import linear, lstm, max_of_linear, max_over_senders
 
 SILENCE = -1e6  # what an absent edge says to a maximum
 SHARP = 4.0  # questions are answered nearly with yes or no, and can still be learned
@@ -59,20 +59,13 @@ class Aggregator(nn.Module, ABC):
 
         The product is in the precision of x, which may be lower than that of messages and weights.
         """
-        return self(mapped(x, *prepared), edges, rng)
+        return self(linear(x, *prepared), edges, rng)
 
     def hear(
         self, prepared: Any, x: Tensor, edges: Tensor | None = None, rng: Rng = None
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """`after`, and what it adds to the loss, by name: [B]. Most add nothing."""
         return self.after(prepared, x, edges, rng), {}
-
-
-def mapped(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """W x + b: the product in the precision of x, the sum in that of the weights."""
-    if x.dtype == weight.dtype:
-        return nn.functional.linear(x, weight, bias)
-    return nn.functional.linear(x, weight.to(x.dtype)) + bias
 
 
 class Max(Aggregator):
@@ -142,7 +135,7 @@ class Count(Aggregator):
         return SHARP * question.weight @ last.weight, SHARP * (question.weight @ last.bias + question.bias)
 
     def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self._counted(mapped(x, *prepared), edges)
+        return self._counted(linear(x, *prepared), edges)
 
     def _counted(self, asked: Tensor, edges: Tensor | None) -> Tensor:
         votes = torch.sigmoid(asked)

@@ -49,15 +49,17 @@ def linear(
 ) -> Tensor:
     """W x + b: [..., O] of x [..., I]. If there is a place to gather it, the gradient of W and b comes later.
 
-    `rough` is W in a lower precision, in which the products are then; what is added to them, and the result, is not.
+    Products are in the precision of x, or in that of `rough`, which is W in a lower one; what is added to them, and the
+    result, is in that of the weights.
     """
     if gathered is not None and torch.is_grad_enabled():
         return apply(_Linear, x, weight, bias, gathered, rough)
-    if rough is None:
+    if rough is None and x.dtype == weight.dtype:
         return F.linear(x, weight, bias)
-    # where W itself wants its gradient now, it is rounded here, so that it gets one
-    rounded = weight.to(rough.dtype) if torch.is_grad_enabled() and weight.requires_grad else rough
-    return F.linear(x.to(rough.dtype), rounded) + bias
+    x = x if rough is None else x.to(rough.dtype)
+    if rough is None or (torch.is_grad_enabled() and weight.requires_grad):  # W itself wants its gradient now
+        rough = weight.to(x.dtype)
+    return F.linear(x, rough) + bias
 
 
 class _Linear(torch.autograd.Function):
