@@ -90,7 +90,7 @@ def work(arguments: argparse.Namespace) -> None:
     import rnar.models
     from rnar.engine.workers import Workers
     from rnar.evaluation.evaluate import evaluate
-    from rnar.evaluation.memory import BUDGET, samples_at_once
+    from rnar.evaluation.memory import BUDGET, cut
 
     torch.set_num_threads(1)
     (task,), (name,) = arguments.tasks, arguments.models
@@ -99,9 +99,7 @@ def work(arguments: argparse.Namespace) -> None:
     batch = whole._replace(lengths=np.minimum(whole.lengths, arguments.steps + 1))
     workers = Workers(model.build(task), 1 if arguments.free else arguments.threads)
     budget = 2**60 if arguments.free else BUDGET
-    at_once = min(
-        samples_at_once(workers.reasoner, batch, True, budget // workers.threads), -(-batch.size // workers.threads)
-    )
+    at_once = max(map(len, cut(workers, batch, True, budget)))
     start = time.perf_counter()
     evaluate(workers, batch, hints=True, budget=budget)
     seconds = (time.perf_counter() - start) / max(1, batch.lengths.max() - 1)

@@ -14,7 +14,7 @@ from helpers.scoring import decide, score, scores
 from rnar.clrs import Batch
 from rnar.engine import predict
 from rnar.engine.workers import Workers
-from rnar.evaluation.evaluate import Evaluation, cut, evaluate
+from rnar.evaluation.evaluate import Evaluation, evaluate
 
 TASKS = (
     "find_maximum_subarray_kadane",  # two outputs
@@ -90,15 +90,6 @@ def test_pieces_and_threads_do_not_matter(task, name):
     assert same(whole, evaluate(Workers(reasoner, 1), batch, hints=True, budget=1))
     assert same(whole, evaluate(Workers(reasoner, 3), batch, hints=True))
     assert same(whole, evaluate(Workers(reasoner, 9), batch, hints=True))
-
-
-def test_pieces_hold_every_sample_once_and_are_of_like_work():
-    lengths = np.random.default_rng(0).integers(1, 500, 100)
-    pieces = cut(lengths, 8)
-    assert sorted(np.concatenate(pieces)) == list(range(100))
-    assert max(map(len, pieces)) <= 8
-    work = [lengths[piece].sum() for piece in pieces]
-    assert max(work) < 1.3 * min(work)
 
 
 def test_what_the_model_sees_may_be_made_piece_by_piece_and_without_hints_but_the_first():

@@ -20,6 +20,7 @@ from rnar.engine.losses import Counts, counts
 from rnar.engine.memory import keep_freed_memory, peak_memory, spare_memory
 from rnar.engine.run import backward
 from rnar.engine.samples import Part
+from rnar.engine.shares import shares
 from rnar.nn.reasoner import Reasoner
 
 MOST_THREADS = 256  # more can only be a mistake
@@ -96,8 +97,8 @@ class Workers:
         `seed` decides all that is drawn, `progress` says which fraction of the training is done.
         """
         of = counts(self.reasoner, batch)
-        shares, hands = self._shares(batch, of, seed, progress), self._ready()
-        asked = [p.submit(h.call, learn, s) for p, h, s in zip(self._pools, hands, shares, strict=True)]
+        work, hands = self._shares(batch, of, seed, progress), self._ready()
+        asked = [p.submit(h.call, learn, s) for p, h, s in zip(self._pools, hands, work, strict=True)]
         found = [future.result() for future in asked]
         for hand in hands[1:]:
             for parameter, gradient in zip(self.reasoner.parameters(), hand.gradients(), strict=True):
@@ -110,9 +111,8 @@ class Workers:
         }
 
     def _shares(self, batch: Batch, of: Counts, seed: int, progress: float) -> list[Share]:
-        """Each core gets long samples and short ones."""
         order = np.argsort(-batch.lengths, kind="stable")[self._rank :: self._world]
-        places = [order[k :: self.threads] for k in range(self.threads)]
+        places = [order[some] for some in shares(batch.lengths[order], batch.nodes, self.threads)]
         rest = of, seed, self.memory // self.threads, self.reasoner.training, progress
         return [Share(batch.part(some), Part(some, batch.size), *rest) for some in places]
 

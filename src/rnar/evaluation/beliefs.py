@@ -15,9 +15,9 @@ from rnar.engine.hands import Tell
 from rnar.engine.samples import load
 from rnar.engine.unroll import unroll
 from rnar.engine.workers import Workers
-from rnar.evaluation.evaluate import Piece, Progress, View, cut
+from rnar.evaluation.evaluate import Piece, Progress, View
 from rnar.evaluation.measures import measure_of
-from rnar.evaluation.memory import BUDGET, samples_at_once
+from rnar.evaluation.memory import BUDGET, cut
 from rnar.nn.decoders import Logits
 from rnar.nn.groups import Group, apart
 from rnar.nn.kinds import Ring, kind_of
@@ -169,8 +169,7 @@ def believed(
         budget: How many bytes the tensors of all cores may take, about.
     """
     workers, batch = network if isinstance(network, Workers) else Workers(network, threads=1), as_batch(batch)
-    at_once = samples_at_once(workers.reasoner, batch, True, budget // workers.threads)
-    places = cut(batch.lengths, min(at_once, -(-batch.size // workers.threads)))
+    places = cut(workers, batch, True, budget)
     total, feeding = int(np.maximum(1, batch.lengths - 1).sum()), workers.reasoner.feeding
     pieces = (Piece(view(batch.part(some)), feeding, seed, hints, total) for some in places)
     training = workers.reasoner.training

@@ -25,7 +25,7 @@ from rnar.engine.unroll import unroll
 from rnar.engine.workers import Workers
 from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.measures import Measure, Tally, measure_of
-from rnar.evaluation.memory import BUDGET, samples_at_once
+from rnar.evaluation.memory import BUDGET, cut
 from rnar.nn.decoders import Logits
 from rnar.nn.groups import Group, apart
 from rnar.nn.kinds import kind_of
@@ -76,8 +76,7 @@ def evaluate(
     workers, batch = network if isinstance(network, Workers) else Workers(network), as_batch(batch)
     feeding = workers.reasoner.feeding
     needed = hints or feeding.source == "truth"
-    at_once = samples_at_once(workers.reasoner, batch, needed, budget // workers.threads)
-    places = cut(batch.lengths, min(at_once, -(-batch.size // workers.threads)))
+    places = cut(workers, batch, needed, budget)
     total = int(np.maximum(1, batch.lengths - 1).sum())
     pieces = (Piece(_taken(batch, some, needed, view), feeding, seed, hints, total, precision) for some in places)
     training = workers.reasoner.training
@@ -87,13 +86,6 @@ def evaluate(
         if workers.reasoner.training != training:
             workers.reasoner.train(training)
     return _in_order(places, reduce(Evaluation.__add__, found))
-
-
-def cut(lengths: np.ndarray, at_once: int) -> list[np.ndarray]:
-    """The indices of samples in pieces of at most so many, and of like work: each has long ones and short ones."""
-    order = np.argsort(-lengths, kind="stable")
-    pieces = -(-len(order) // at_once)
-    return [order[k::pieces] for k in range(pieces)]
 
 
 def _taken(batch: Batch, some: np.ndarray, hints: bool, view: View | None) -> Batch:

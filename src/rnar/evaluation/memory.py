@@ -1,6 +1,10 @@
-"""How many samples fit into memory at once."""
+"""How samples are cut into pieces that fit into memory."""
+
+import numpy as np
 
 from rnar.clrs.batch import Batch
+from rnar.engine.shares import shares
+from rnar.engine.workers import Workers
 from rnar.nn.reasoner import Reasoner
 
 BUDGET = 2_000_000_000  # bytes
@@ -9,6 +13,13 @@ TENSORS = 18  # of all pairs that the processor holds at its peak: see benchmark
 TRIPLES = 4  # that a decoder of edge pointers holds
 COPIES = 4  # of true hints while they become what the model sees
 FLOAT = 4  # bytes
+
+
+def cut(workers: Workers, batch: Batch, hints: bool, budget: int) -> list[np.ndarray]:
+    """The places of samples that are tried together: pieces of like work, as many for each core."""
+    at_once = samples_at_once(workers.reasoner, batch, hints, budget // workers.threads)
+    rounds = -(-batch.size // (at_once * workers.threads))
+    return [some for some in shares(batch.lengths, batch.nodes, rounds * workers.threads, at_once) if len(some)]
 
 
 def samples_at_once(reasoner: Reasoner, batch: Batch, hints: bool, budget: int) -> int:
