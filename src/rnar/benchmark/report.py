@@ -106,20 +106,23 @@ class Report:
         found["outside"]["share"] = self.outside.share(self.training.median)
         for name in ("training", "evaluation"):
             ours: Series = getattr(self, name)
-            found[name] = {**ours.as_json(), "share_of_machine": (ours.flops_per_second or 0.0) / self.machine}
+            found[name] = {**ours.as_json(), "share_of_machine": self.share_of_machine(ours)}
             if self.dm_clrs:
                 theirs: Series = getattr(self.dm_clrs, name)
                 times = {**asdict(ratio(theirs, ours)), "at_most": self.at_most(name)}
                 found["dm_clrs"][name] = {**theirs.as_json(), "ratio": times}
         return found
 
+    def share_of_machine(self, ours: Series) -> float:
+        """Which part of a step products alone would take."""
+        return (ours.flops_per_second or 0.0) / self.machine
+
     def at_most(self, name: str) -> float:
         """How many times longer dm-clrs takes for a kind of step than our products alone: no ratio is beyond it."""
         assert self.dm_clrs is not None
         ours: Series = getattr(self, name)
         theirs: Series = getattr(self.dm_clrs, name)
-        share = (ours.flops_per_second or math.nan) / self.machine
-        return theirs.median / (ours.median * share)
+        return theirs.median / (ours.median * (self.share_of_machine(ours) or math.nan))
 
 
 def ratio(theirs: Series, ours: Series) -> Ratio:

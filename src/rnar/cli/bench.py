@@ -130,7 +130,7 @@ def table(report: Report) -> Table:
     for name in ("training", "evaluation"):
         ours: Series = getattr(report, name)
         flops = ours.flops_per_second or 0.0
-        found.add_row(name, *speed(ours), f"{flops / 1e9:.1f}", f"{flops / report.machine:.0%}")
+        found.add_row(name, *speed(ours), f"{flops / 1e9:.1f}", f"{report.share_of_machine(ours):.0%}")
         if report.dm_clrs:
             theirs: Series = getattr(report.dm_clrs, name)
             found.add_row("  dm-clrs", *speed(theirs))

@@ -1,11 +1,12 @@
 """`rnar report`: runs in the tables and figures of the paper, beside its numbers."""
 
 import sys
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
 
+import torch
 import tyro
 from rich.console import Console
 
@@ -19,7 +20,7 @@ from rnar.evaluation.sets import problem_sets
 from rnar.nn.reasoner import HintSource
 from rnar.report.folders import gather
 from rnar.report.formats import FORMATS, markdown, terminal
-from rnar.report.groups import grouped
+from rnar.report.groups import Groups, grouped
 from rnar.report.hint_table import SOURCES, hint_table
 from rnar.report.listing import listing
 from rnar.report.page import Page
@@ -34,7 +35,8 @@ from rnar.training.settings import Device
 
 RUNS = Path("runs")
 WIDE = 240  # columns, of a table that goes into a file
-SIZES, THREE, TWO, OFFICIAL = (4, 8, 16, 32, 64), (16, 32, 64), (16, 64), (64,)
+# at which sizes networks are tried, if --n says nothing
+SIZE_TABLE, HINT_TABLE, SIZE_FIGURE, HINT_FIGURE = (16, 32, 64), (16, 64), (4, 8, 16, 32, 64), (64,)
 
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
 Kind = Literal["1", "2", "3", "4", "sizes", "hints"]
@@ -96,38 +98,59 @@ def report(
     if readme is not None:
         changed = markdown.fill(readme, markdown.render(listing(groups)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
-    refused = Refused()
+    networks = _Networks(rows, n, samples, network, chosen_device(device), threads, console)
+    if figure is not None:
+        assert target is not None
+        write(target, _drawn(figure, groups, bench, networks, image_format("--out", target)))
+    elif table is not None or (export is None and readme is None) or target is not None:
+        _show(_table(table, groups, networks), format, target, console)
+    return networks.refused.code
 
-    def outcomes(usual: tuple[int, ...], hints: bool = False, source: HintSource = "network") -> list[Outcome]:
+
+@dataclass
+class _Networks:
+    """The networks of runs, and how they are tried."""
+
+    rows: list[Row]
+    sizes: tuple[int, ...]
+    samples: int | None
+    which: Which
+    device: torch.device
+    threads: int | None
+    console: Console
+    refused: Refused = field(default_factory=Refused)
+
+    def outcomes(self, usual: tuple[int, ...], hints: bool = False, source: HintSource = "network") -> list[Outcome]:
+        """Try them at the sizes that were asked for, or at the usual ones."""
         work = [
-            (run, [problems for task in tasks for problems in problem_sets(task, n or usual, samples)])
-            for run, tasks in with_networks(rows, tell, refused)
+            (run, [some for task in tasks for some in problem_sets(task, self.sizes or usual, self.samples)])
+            for run, tasks in with_networks(self.rows, tell, self.refused)
         ]
-        return tried(work, console, hints, chosen_device(device), threads, refused, Trial(network, source=source))
+        trial = Trial(self.which, source=source)
+        return tried(work, self.console, hints, self.device, self.threads, self.refused, trial)
 
-    if figure is None:
-        if table == "sizes":
-            _show(size_table(outcomes(THREE), rows), format, target, console)
-        elif table == "hints":
-            each = [outcomes(TWO, source == "network", source) for source in SOURCES]
-            _show(hint_table(sum(each, [])), format, target, console)
-        elif table is not None:
-            _show(paper_table(int(table), groups), format, target, console)
-        elif (export is None and readme is None) or target is not None:
-            _show(listing(groups), format, target, console)
-        return refused.code
-    assert target is not None
+
+def _table(kind: Kind | None, groups: Groups, networks: _Networks) -> Page:
+    if kind is None:
+        return listing(groups)
+    if kind == "sizes":
+        return size_table(networks.outcomes(SIZE_TABLE), networks.rows)
+    if kind == "hints":
+        each = [networks.outcomes(HINT_TABLE, source == "network", source) for source in SOURCES]
+        return hint_table(sum(each, []))
+    return paper_table(int(kind), groups)
+
+
+def _drawn(figure: Figure, groups: Groups, bench: tuple[Path, ...], networks: _Networks, image: str) -> bytes:
     from rnar.report import figures, trial_figures  # matplotlib takes a second
 
-    image = image_format("--out", target)
-    draw: dict[Figure, Callable[[], bytes]] = {
-        "timing": lambda: figures.timing(groups, bench, image),
-        "curves": lambda: figures.curves(groups, image),
-        "sizes": lambda: trial_figures.sizes(outcomes(SIZES), image),
-        "hints": lambda: trial_figures.hints(outcomes(OFFICIAL, hints=True), image),
-    }
-    write(target, draw[figure]())
-    return refused.code
+    if figure == "timing":
+        return figures.timing(groups, bench, image)
+    if figure == "curves":
+        return figures.curves(groups, image)
+    if figure == "sizes":
+        return trial_figures.sizes(networks.outcomes(SIZE_FIGURE), image)
+    return trial_figures.hints(networks.outcomes(HINT_FIGURE, hints=True), image)
 
 
 def _check(figure: Figure | None, table: Kind | None, out: Path | None) -> None:
