@@ -6,7 +6,7 @@ bears other work on the machine far better. The sum is taken in a fixed order: t
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from rnar.engine.memory import keep_freed_memory, peak_memory, spare_memory
 from rnar.engine.run import backward
 from rnar.engine.samples import Part
 from rnar.engine.shares import shares
+from rnar.engine.threads import borrowed
 from rnar.nn.reasoner import Reasoner
 
 MOST_THREADS = 256  # more can only be a mistake
@@ -87,9 +88,7 @@ class Workers:
         self._modules = list(reasoner.modules())
         self._places = self._where()
         # The same thread for the same work each time: what a thread has freed, another may not get (glibc's arenas).
-        self._pools = [
-            ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,)) for _ in range(self.threads)
-        ]
+        self._pools = borrowed(self.threads, self)
 
     def backward(self, batch: Batch, seed: int = 0, progress: float = 0.0) -> dict[str, float]:
         """Set the parameters' gradients to those of the batch's mean losses; return the losses.
