@@ -40,6 +40,14 @@ def test_no_share_costs_more_than_its_part_and_one_sample(lengths, nodes, count)
     assert dearest(lengths, nodes, found) <= (lengths.sum() / count + longest) + CALLS / nodes**2 * longest
 
 
+def test_one_share_has_all_however_costs_are_rounded():
+    rng = np.random.default_rng(0)
+    for nodes in range(2, 65):
+        for size in (13, 32, 40):
+            (whole,) = shares(rng.integers(1, 99, size), nodes, 1)
+            assert len(whole) == size
+
+
 def test_samples_of_one_length_are_dealt_out_evenly():
     assert [len(some) for some in shares(np.full(32, 16), 16, 2)] == [16, 16]
 
