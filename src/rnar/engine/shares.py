@@ -24,10 +24,7 @@ def shares(lengths: np.ndarray, nodes: int, count: int, most: int | None = None)
     order = np.argsort(-lengths, kind="stable")
     steps, calls = np.maximum(1, lengths - 1), CALLS / nodes**2
     sorted_steps = steps[order].tolist()
-    low, high = (
-        0.0,
-        calls * max(sorted_steps, default=0) + sum(sorted_steps) + 1,
-    )  # enough for all, however it is rounded
+    low, high = 0.0, (1 + calls) * sum(sorted_steps) + 1  # enough for all, however costs are rounded
     for _ in range(ROUNDS):
         middle = (low + high) / 2
         low, high = (low, middle) if len(_ends(sorted_steps, calls, middle, most)) <= count else (middle, high)
