@@ -10,6 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
+NAME = "rnar-worker"
+"""with which the names of these threads begin"""
+
 _idle: list[ThreadPoolExecutor] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # their threads are not there
@@ -23,4 +26,4 @@ def borrowed(count: int, owner: object) -> list[ThreadPoolExecutor]:
 
 
 def _another() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,))
+    return ThreadPoolExecutor(1, NAME, initializer=torch.set_num_threads, initargs=(1,))
