@@ -16,7 +16,7 @@ from rnar.clrs import ALGORITHMS, Batch, sample
 from rnar.engine import Workers, losses, predict
 from rnar.engine.losses import total_loss
 from rnar.evaluation.evaluate import evaluate
-from rnar.models import MODELS, Model, Paper, find, register
+from rnar.models import FOUND, MODELS, Model, Paper, find, register
 from rnar.nn.aggregators import Max
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.reasoner import Reasoner
@@ -189,6 +189,10 @@ def test_every_model_says_what_it_is(name):
     for text in (model.equation, model.differs):
         assert 10 < len(text) < 120 and "\n" not in text
     assert re.fullmatch(r"[A-Z].*[^.]\.", model.differs)
+
+
+def test_what_was_found_is_of_models_that_there_are():
+    assert FOUND.keys() < MODELS.keys()
 
 
 def own(name: str) -> Model:

@@ -55,6 +55,7 @@ def test_the_command_says_more_about_one(capsys, monkeypatch):
         "composed with pointers, not used of binary_search",
         "inputs      pointers also",
         "read off three nodes",
+        "found       Mean of the panel's eight tasks",
     ):
         assert text in combined
 

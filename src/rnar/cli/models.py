@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rnar.cli.output import screen
-from rnar.models import MODELS, Model, find
+from rnar.models import FOUND, MODELS, Model, find
 
 TASK = "quickselect"  # parameters are counted for this one
 CAPTION = (
@@ -72,6 +72,8 @@ def rows(model: Model) -> Iterator[tuple[str, str]]:
         yield "paper", f"{model.paper}. {model.paper.title}"
     if model.differs:
         yield "differs", model.differs
+    if MODELS.get(model.name) is model and model.name in FOUND:  # and not a user's own of that name
+        yield "found", FOUND[model.name]
     yield "size", f"{model.size} numbers for each node"
     yield "parameters", f"{model.parameters(TASK):,}, of which {processor:,} in the processor"
     yield "hints", hints(model)
