@@ -1,7 +1,7 @@
 """Threads that stay: who needs some borrows them, and others have them afterwards.
 
 A thread that ends gives its memory back to the libraries that it has used, under their locks. A process that is forked
-in that moment has a copy of the lock, held by nobody, and its first matrix product waits for ever.
+in that moment would have a copy of the lock, held by nobody, and wait for ever (see LOG.md: seen once, not proven).
 """
 
 import os
