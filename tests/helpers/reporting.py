@@ -29,9 +29,13 @@ def made_up(
     done: int | None = None,
     validations: list[float] | None = None,
     pace: float = 3.0,
+    others: dict[str, float] | None = None,
     **settings: Any,
 ) -> Path:
-    """A run of one task; without a score it was stopped after `done` steps. `pace`: seconds a step."""
+    """A run of one task; without a score it was stopped after `done` steps.
+
+    `pace`: seconds a step; `others`: the scores of its other networks, "last" and "average".
+    """
     path = folder / task / model / f"seed-{seed}"
     plain = Settings(tasks=(task,), model=model, seed=seed, **settings).resolved().plain()
     last = plain["steps"] if done is None else done
@@ -47,17 +51,19 @@ def made_up(
     ]
     (path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     if score is not None:
-        test = dict(
-            score=score,
-            interval=[max(0.0, score - 0.01), min(1.0, score + 0.01)],
-            outputs={"x": score},
-            exact=0.1,
-            samples=32,
+        result = dict(
+            score=score, tests={task: tested(score)}, validation=scores[best], best_step=marks[best], steps=last
         )
-        result = dict(score=score, tests={task: test}, validation=scores[best], best_step=marks[best], steps=last)
         cost = dict(parameters=1234, seconds=pace * last, test_seconds=1.0, memory_mb=2500.0)
-        write(path / "result.json", result | cost)
+        more = {name: {task: tested(other)} for name, other in (others or {}).items()}
+        write(path / "result.json", result | cost | more)
     return path
+
+
+def tested(score: float) -> dict[str, Any]:
+    """What a result says of one test."""
+    interval = [max(0.0, score - 0.01), min(1.0, score + 0.01)]
+    return dict(score=score, interval=interval, outputs={"x": score}, exact=0.1, samples=32)
 
 
 def write(path: Path, value: Any) -> None:

@@ -23,6 +23,7 @@ from rnar.report.formats import FORMATS, markdown, terminal
 from rnar.report.groups import Groups, grouped
 from rnar.report.hint_table import SOURCES, hint_table
 from rnar.report.listing import listing
+from rnar.report.network_table import network_table
 from rnar.report.page import Page
 from rnar.report.rows import Row
 from rnar.report.size_table import size_table
@@ -39,13 +40,13 @@ WIDE = 240  # columns, of a table that goes into a file
 SIZE_TABLE, HINT_TABLE, SIZE_FIGURE, HINT_FIGURE = (16, 32, 64), (16, 64), (4, 8, 16, 32, 64), (64,)
 
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
-Kind = Literal["1", "2", "3", "4", "sizes", "hints"]
+Kind = Literal["1", "2", "3", "4", "networks", "sizes", "hints"]
 Figure = Literal["timing", "curves", "sizes", "hints"]
 
 
 def report(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUNS...", "runs")] = (),
-    table: Annotated[Kind | None, flag("{1,2,3,4,sizes,hints}", "all that was run")] = None,
+    table: Annotated[Kind | None, flag("{1,2,3,4,networks,sizes,hints}", "all that was run")] = None,
     format: Format = "terminal",
     figure: Annotated[Figure | None, flag("{timing,curves,sizes,hints}")] = None,
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
@@ -65,8 +66,9 @@ def report(
 
     Args:
         runs: Folders with runs, and CSV files of runs that were shared.
-        table: Which of the paper's tables: 1 sequential tasks, 2 all tasks, 3 and 4 ablations. Or what trying
-            the networks of the runs gives: sizes their score at several, hints how answers depend on hints.
+        table: Which of the paper's tables: 1 sequential tasks, 2 all tasks, 3 and 4 ablations. Or networks: the
+            selected, the last and the average of each run. Or what trying the networks of the runs gives: sizes their
+            score at several, hints how answers depend on hints.
         format: How a table is written.
         figure: Draw wall-clock time or validation along the training steps, or try the networks of the runs: their
             score against size, their hints along the steps of an algorithm.
@@ -133,6 +135,8 @@ class _Networks:
 def _table(kind: Kind | None, groups: Groups, networks: _Networks) -> Page:
     if kind is None:
         return listing(groups)
+    if kind == "networks":
+        return network_table(groups)
     if kind == "sizes":
         return size_table(networks.outcomes(SIZE_TABLE), networks.rows)
     if kind == "hints":

@@ -7,7 +7,7 @@ from statistics import mean, stdev
 
 from rnar.report.page import Cell, quiet
 from rnar.report.published import MODELS, TASKS
-from rnar.report.rows import Row, unusual
+from rnar.report.rows import Row, deciding, unusual
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,8 @@ class Group:
 
     @property
     def spread(self) -> str:
-        """The standard error of that mean, as tables print it; of one seed there is none."""
-        count = len(self.scores)
-        return f"{stdev(self.scores) / math.sqrt(count):.2f}" if count > 1 else ""
+        """The standard error of that mean."""
+        return standard_error(self.scores)
 
     @property
     def size(self) -> Cell:
@@ -60,14 +59,21 @@ Groups = dict[tuple[str, str], list[Group]]
 
 
 def grouped(rows: Iterable[Row]) -> Groups:
-    """Runs of different settings never come into one group."""
-    parts: dict[tuple[int, str, str, str], list[Row]] = {}
+    """Runs whose settings decide otherwise never come into one group, nor does a seed twice."""
+    parts: dict[tuple[int, str, str, str], list[list[Row]]] = {}
     for row in sorted(rows, key=lambda row: (*in_order(row.task, row.model), row.seed)):
-        parts.setdefault((row.planned, row.settings, row.task, row.model), []).append(row)
+        some = parts.setdefault((row.planned, deciding(row.settings), row.task, row.model), [])
+        part = next((part for part in some if part[-1].seed != row.seed), None)  # a seed's rows follow each other
+        some.append([row]) if part is None else part.append(row)
     found: Groups = {}
     for (*_, task, model), some in parts.items():
-        found.setdefault((task, model), []).append(Group(tuple(some)))
+        found.setdefault((task, model), []).extend(Group(tuple(part)) for part in some)
     return {key: sorted(some, key=_distance) for key, some in found.items()}
+
+
+def standard_error(scores: list[float]) -> str:
+    """Of the mean of some seeds' scores, as tables print it; of one seed there is none."""
+    return f"{stdev(scores) / math.sqrt(len(scores)):.2f}" if len(scores) > 1 else ""
 
 
 def in_order(task: str, model: str) -> tuple[int, str, int, str]:

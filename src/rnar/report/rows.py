@@ -17,6 +17,7 @@ from rnar.training.settings import IDENTITY, OLDER, PROTOCOL, Settings, as_json
 
 KEY = ("task", "model", "seed", "planned", "settings")  # what makes a run the same run
 APART = ("tasks", "model", "seed", "steps")  # settings that have columns of their own
+BESIDE = ("average",)  # settings by which a run keeps more, and that change nothing of what is tested
 Name = Annotated[str, Meta(min_length=1)]
 SIZE = 128  # of a model that is not known here
 
@@ -87,12 +88,17 @@ def settings_text(settings: dict[str, Any]) -> str:
     return " ".join(f"{name}={json.dumps(value, separators=(',', ':'))}" for name, value in some.items())
 
 
+def deciding(settings: str) -> str:
+    """Of a row's settings those that decide its score."""
+    return " ".join(pair for pair in settings.split() if pair.partition("=")[0] not in BESIDE)
+
+
 def unusual(row: Row) -> str:
     """In words, where the settings of a run are not those of the model's own paper, or of the standard protocol.
 
     Except for the number of steps, which every table tells.
     """
-    usual, settings = usual_settings(row.model), parsed(row.settings)
+    usual, settings = usual_settings(row.model), parsed(deciding(row.settings))
     tasks = settings.pop("tasks", [row.task])
     if all(settings.get("test_samples", 0) >= _all_samples(task) for task in tasks):
         settings.pop("test_samples", None)  # that is all there are
