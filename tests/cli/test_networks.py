@@ -22,13 +22,13 @@ def test_all_that_ship_are_listed_with_their_scores(run):
 
 
 def test_one_may_be_listed_or_copied_to_go_on(run, tmp_path):
-    code, out, _ = run("networks", "binary_search", "--copy", tmp_path / "run")
+    code, out, _ = run("networks", "binary_search-rnar", "--copy", tmp_path / "run")
     assert code == 0 and f"rnar train binary_search --model rnar --seed 0 --folder {tmp_path / 'run'}" in out
     files = sorted(path.name for path in (tmp_path / "run").iterdir())
     assert files == ["best.safetensors", "config.json", "state.safetensors"]
     assert "binary_search" in run("evaluate", tmp_path / "run", "--n", 4, "--samples", 2)[1]
-    assert run("networks", "binary_search")[1].count("rnar ") >= 1
-    refused(run("networks", "binary_search", "--copy", tmp_path / "run"), "is not empty")
+    assert run("networks", "binary_search-rnar")[1].count("rnar ") >= 1
+    refused(run("networks", "binary_search-rnar", "--copy", tmp_path / "run"), "is not empty")
 
 
 def test_one_that_does_not_ship_is_refused(run):

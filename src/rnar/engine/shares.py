@@ -7,8 +7,8 @@ take all the steps of the longest; so the long ones are together, and fewer.
 import numpy as np
 
 CALLS = 320
-"""pairs of nodes: to work on so many takes as long as the calls of a step do (Triplet-GMPNN 360 to 470, RNAR 220 to 250;
-benchmarks/share_costs.py)"""
+"""pairs of nodes: to work on so many takes as long as the calls of a step do (benchmarks/share_costs.py; Triplet-GMPNN
+360 to 470, RNAR 220 to 250)"""
 ROUNDS = 30
 """of halving the interval in which the least possible cost lies; and the most samples that are exchanged"""
 
