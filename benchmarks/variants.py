@@ -51,6 +51,7 @@ combined_without_counting = replace(
     name="combined-without-counting",
     processor=scanning(from_zero=True, shuffled=0.25, reads=32, width=32),
 )
+combined_without_both = replace(COMBINED, name="combined-without-both", processor=triplet_gmpnn(Max))  # scan, counting
 combined_in_order = replace(
     COMBINED, name="combined-in-order", processor=scanning(counting, from_zero=True, reads=32, width=32)
 )
