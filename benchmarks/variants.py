@@ -44,14 +44,13 @@ lstm_added = variant("lstm-added", triplet_gmpnn(lambda size: Added(Max(size), L
 lstm_priced = variant("lstm-priced", triplet_gmpnn(lambda size: Gated(Max(size), LSTM(size), price=0.1)))
 lstm_shuffled = variant("lstm-shuffled", triplet_gmpnn(lambda size: Shuffled(LSTM(size), 0.5)))
 
-# each part of the combination taken away, and each small switch alone
+# each part of the combination taken away, and each small switch alone (without scan and counting it is `linked`)
 combined_without_scan = replace(COMBINED, name="combined-without-scan", processor=triplet_gmpnn(counting))
 combined_without_counting = replace(
     COMBINED,
     name="combined-without-counting",
     processor=scanning(from_zero=True, shuffled=0.25, reads=32, width=32),
 )
-combined_without_both = replace(COMBINED, name="combined-without-both", processor=triplet_gmpnn(Max))  # scan, counting
 combined_in_order = replace(
     COMBINED, name="combined-in-order", processor=scanning(counting, from_zero=True, reads=32, width=32)
 )

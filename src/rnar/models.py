@@ -351,6 +351,15 @@ beyond(
     pointers="triplets",
 )
 beyond(
+    "linked",
+    "edge-pointers, with each mark composed with each pointer, P m and P^T m, and with the inputs' pointers reversed",
+    "triplet-gmpnn that can follow what points; has none of the hints of Binary Search.",
+    static_reversal=True,
+    composed=True,
+    pointers="triplets",
+    hintless=("binary_search",),
+)
+beyond(
     "scan",
     "triplet-gmpnn, x_j <- x_j + W s_j, s_j of an LSTM over z_1, ..., z_n and of one over z_n, ..., z_1",
     "one list is read a step, where RNAR reads one for every node.",

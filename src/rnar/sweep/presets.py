@@ -57,7 +57,7 @@ PRESETS = {
         Part(
             "insertion_sort,minimum,binary_search,lcs_length,naive_string_matcher,dijkstra,topological_sort,"
             "floyd_warshall",
-            "triplet-gmpnn,rnar,scan,counting,combined",
+            "triplet-gmpnn,rnar,linked,scan,counting,combined",
         ),
         (Part("floyd_warshall", "edge-pointers"),),  # elsewhere it is triplet-gmpnn
         seeds="0",
