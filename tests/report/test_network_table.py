@@ -24,6 +24,17 @@ def test_each_network_has_its_mean_over_seeds(tmp_path):
     assert (line["selected ±"], line["last ±"], line["average ±"]) == ("5.00", "0.00", "5.00")
 
 
+def test_what_an_average_brought_is_told_run_by_run(tmp_path):
+    made_up(tmp_path, "bfs", seed=0, score=0.5, others={"average": 0.9}, average=0.99)
+    assert not any("average of the weights it is" in each for each in table(tmp_path).about)  # of one run there is none
+    made_up(tmp_path, "bfs", seed=1, score=0.6, others={"average": 0.5}, average=0.99)
+    made_up(tmp_path, "minimum", seed=0, score=0.6)
+    assert table(tmp_path).about[-1] == (
+        "Of 2 runs that have an average of the weights it is better than the selected network in 1 and worse in 1; the "
+        "mean difference is +15.0 points."
+    )
+
+
 def test_what_some_seeds_lack_is_said(tmp_path):
     made_up(tmp_path, "bfs", seed=0, score=0.5, others={"last": 0.6})
     made_up(tmp_path, "bfs", seed=1, score=0.6, others={"last": 0.8, "average": 0.9}, average=0.99)

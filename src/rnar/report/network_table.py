@@ -5,7 +5,7 @@ from statistics import mean
 
 from rnar.report import published as paper
 from rnar.report.groups import Group, Groups, standard_error
-from rnar.report.page import EMPTY, Cell, Page, mark_best, number
+from rnar.report.page import EMPTY, MINUS, Cell, Page, mark_best, number
 from rnar.report.rows import Row
 
 COLUMNS = {"selected": "test_n64", "last": "test_last", "average": "test_average"}
@@ -20,7 +20,7 @@ ABOUT = [
 
 def network_table(groups: Groups) -> Page:
     """A line for each task and model that has finished runs, and below it the mean of each that has all tasks."""
-    page = Page("Which network of a run", ["task", "model", "seeds ×\nsteps", *COLUMNS], left=2, about=ABOUT)
+    page = Page("Which network of a run", ["task", "model", "seeds ×\nsteps", *COLUMNS], left=2, about=[*ABOUT])
     found: dict[tuple[str, str], Group] = {}
     for task in dict.fromkeys(task for task, _ in groups):
         lines = []
@@ -38,6 +38,7 @@ def network_table(groups: Groups) -> Page:
     means = [_mean(model, some) for model, some in whole.items()] if len(tasks) > 1 else []
     _mark(means)
     page.rows += means
+    page.about += _compared([row for some in groups.values() for group in some for row in group.finished])
     return page
 
 
@@ -61,6 +62,19 @@ def _mean(model: str, groups: list[Group]) -> list[Cell]:
         each = [_scores(group.finished, column) for group in groups]
         cells.append(number(mean(map(mean, each)) if all(each) else None))
     return [Cell(f"Average, {len(groups)} tasks"), Cell(model), EMPTY, *cells]
+
+
+def _compared(rows: list[Row]) -> list[str]:
+    """In a sentence, what an average of the weights brought, run by run."""
+    both = [(row.test_average, row.test_n64) for row in rows]
+    points = [100 * (average - selected) for average, selected in both if average is not None and selected is not None]
+    if len(points) < 2:
+        return []
+    better, worse = sum(x > 0 for x in points), sum(x < 0 for x in points)
+    return [
+        f"Of {len(points)} runs that have an average of the weights it is better than the selected network in {better} "
+        f"and worse in {worse}; the mean difference is {mean(points):+.1f} points.".replace("-", MINUS)
+    ]
 
 
 def _scores(rows: list[Row], column: str) -> list[float]:
