@@ -25,7 +25,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from torch import Tensor, nn
 
 from rnar.common.blame import with_place
-from rnar.engine.hands import Hand, Tell, Work, undisturbed
+from rnar.engine.hands import Hand, Tell, Work
 from rnar.nn.reasoner import Reasoner
 
 PAGE = 64  # bytes: where a tensor begins
@@ -132,8 +132,7 @@ def _serve(end: Connection, network: nn.Module, gradients: list[Tensor], flags: 
             os._exit(0)
         telling = _Telling(end)
         try:
-            with undisturbed():
-                answer = ANSWERED, work(network, *arguments, telling)
+            answer = ANSWERED, work(network, *arguments, telling)
         except Exception as error:
             answer = FAILED, with_place(error)
         for k, (parameter, place) in enumerate(zip(network.parameters(), gradients, strict=True)):

@@ -1,11 +1,9 @@
 """Hands: each does work on a network of its own, which shares its weights with the others'."""
 
 import copy
-import gc
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -55,30 +53,13 @@ class Here(Hand):
             if tell is not None:
                 tell(number)
 
-        with undisturbed():
-            return work(self.reasoner, *arguments, told)
+        return work(self.reasoner, *arguments, told)
 
     def gradients(self) -> list[Tensor | None]:
         return [parameter.grad for parameter in self.reasoner.parameters()]
 
     def stop(self) -> None:
         self._stopped.set()
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """No garbage is looked for meanwhile.
-
-    A step makes tens of thousands of objects and needs nearly all of them until its end, so that looking through them
-    again and again finds nothing. What there is of it is found afterwards.
-    """
-    usual = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if usual:
-            gc.enable()
 
 
 def twin(reasoner: Reasoner) -> Reasoner:
