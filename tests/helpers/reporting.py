@@ -32,7 +32,7 @@ def made_up(
     others: dict[str, float] | None = None,
     **settings: Any,
 ) -> Path:
-    """A run of one task; without a score it was stopped after `done` steps.
+    """A run of one task; without a score it was stopped after `done` steps, with one patience ended it there.
 
     `pace`: seconds a step; `others`: the scores of its other networks, "last" and "average".
     """
@@ -56,7 +56,7 @@ def made_up(
         )
         cost = dict(parameters=1234, seconds=pace * last, test_seconds=1.0, memory_mb=2500.0)
         more = {name: {task: tested(other)} for name, other in (others or {}).items()}
-        write(path / "result.json", result | cost | more)
+        write(path / "result.json", result | cost | more | dict(early=done is not None))
     return path
 
 

@@ -83,6 +83,16 @@ def test_runs_of_other_settings_have_a_line_of_their_own_that_says_so(runs):
     assert "batch 4, size 8" in [note for _, note in page.notes]
 
 
+def test_what_patience_ended_says_how_far_it_came(tmp_path):
+    made_up(tmp_path, "heapsort", done=5200, patience=3000)
+    page = page_of(tmp_path, 1)
+    assert cells(page, "Heapsort")["RNAR seeds × RNAR steps"] == "1 × 5200"
+    assert "patience 3000" in [note for _, note in page.notes]
+    made_up(tmp_path, "heapsort", seed=1, done=3600, patience=3000)  # planned for as many steps: a seed like the other
+    made_up(tmp_path, "heapsort", seed=2, patience=3000)
+    assert cells(page_of(tmp_path, 1), "Heapsort")["RNAR seeds × RNAR steps"] == "3 × 3600–10000"
+
+
 def test_models_with_the_same_other_settings_share_a_line(tmp_path):
     for model in ("rnar", "triplet-gmpnn"):
         made_up(tmp_path, "quickselect", model, score=0.5)

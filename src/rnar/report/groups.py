@@ -41,8 +41,9 @@ class Group:
 
     @property
     def size(self) -> Cell:
-        """How many seeds, and how many steps each."""
-        return quiet(f"{len(self.finished)} × {self.planned}")
+        """How many seeds, and how many steps each took: fewer than were planned, where patience ended it."""
+        steps = {row.steps for row in self.finished}
+        return quiet(f"{len(self.finished)} × {'–'.join(map(str, sorted({min(steps), max(steps)})))}")
 
     @property
     def planned(self) -> int:
