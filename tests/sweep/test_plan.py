@@ -9,6 +9,7 @@ from helpers.training import small_test, tiny
 from rnar.sweep.plan import Job, plan
 from rnar.sweep.presets import Part
 from rnar.training import Settings, loop, train
+from rnar.training.learner import Learner
 
 
 def test_runs_are_where_train_puts_them_and_the_first_seed_comes_first(tmp_path):
@@ -36,3 +37,17 @@ def test_a_plan_knows_how_far_each_run_is(tmp_path, monkeypatch):
     assert planned(0).standing == "begun"
     with pytest.raises(ValueError, match="batch is 3 there and 2 here; choose another --folder"):
         planned(0, batch=2)
+
+
+def test_a_run_that_patience_ended_goes_on_with_more_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(Learner, "_scores", lambda self, sets: dict.fromkeys(sets, 0.5))  # no better than at first
+
+    def planned(**changes: int) -> Job:
+        return plan([Part("bfs", "rnar")], [0], {**TINY, "steps": 20, **changes}, tmp_path)[0]
+
+    result = train(tiny(tmp_path / "bfs/rnar/seed-0", steps=20, patience=4))
+    assert result.early and (planned(patience=4).standing, planned(patience=4).result) == ("finished", result)
+    assert planned(patience=4, steps=40).standing == "finished"
+    assert (planned(patience=8).standing, planned(patience=8).step) == ("begun", 4)
+    assert planned().standing == "begun"

@@ -9,6 +9,7 @@ from rnar.sweep.choosing import models_of, tasks_of
 from rnar.sweep.presets import Part
 from rnar.training import Resolved, Settings
 from rnar.training.data import training_data
+from rnar.training.folder import whole_result
 from rnar.training.result import Result
 from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_metrics, read_result
 from rnar.training.settings import refuse_others
@@ -72,10 +73,9 @@ def standing(settings: Resolved) -> Job:
         return Job(settings)
     there = read_config(path)["settings"]
     refuse_others(there, settings)
-    result = read_result(path / RESULT)
     if there["steps"] > settings.steps:
-        return Job(settings, "further", there["steps"], result)
-    if there["steps"] == settings.steps and result:
+        return Job(settings, "further", there["steps"], read_result(path / RESULT))
+    if result := whole_result(there, settings):
         return Job(settings, "finished", there["steps"], result)
     return Job(settings, "begun", _last_step(path / METRICS))
 

@@ -49,10 +49,16 @@ def finished(settings: Resolved) -> Result | None:
         return None
     config = read_config(path)
     _refuse(config, settings)
-    result, patience = result_of(path), config["settings"].get("patience")
+    return whole_result(config["settings"], settings)
+
+
+def whole_result(there: dict[str, Any], settings: Resolved) -> Result | None:
+    """The result in the folder of these settings, if what they ask for is `there`: the run's own settings."""
+    result = result_of(settings.path)
     if result is not None and result.early:  # more steps alone do not change that
-        return result if settings.patience is not None and settings.patience <= (patience or 0) else None
-    return result if config["settings"]["steps"] == settings.steps else None
+        patience = there.get("patience") or 0
+        return result if settings.patience is not None and settings.patience <= patience else None
+    return result if there["steps"] == settings.steps else None
 
 
 @contextmanager
