@@ -220,7 +220,7 @@ def test_the_report_needs_no_module_of_a_run_that_others_have_shared(run, runs, 
 
 
 @pytest.mark.parametrize(
-    "words", [["curves"], ["timing"], ["sizes", "--n", "4", "--samples", "2"], ["hints", "--n", "4"]]
+    "words", [["curves"], ["losses"], ["timing"], ["sizes", "--n", "4", "--samples", "2"], ["hints", "--n", "4"]]
 )
 def test_figures_are_drawn_of_it(run, runs, tmp_path, words):
     out = tmp_path / "figure.svg"

@@ -45,7 +45,8 @@ def made_up(
     marks = [round(last * k / (len(scores) - 1)) for k in range(len(scores))] if len(scores) > 1 else [last]
     best = max(range(len(scores)), key=scores.__getitem__)
     lines = [
-        dict(step=step, loss=1.0, losses={}, validation=value, validations={task: value}, best=max(scores[: k + 1]))
+        dict(step=step, loss=2.0 / k if k else None, losses={task: {"x": 1.5 / k, "y": 0.5 / k}} if k else {})
+        | dict(validation=value, validations={task: value}, best=max(scores[: k + 1]))
         | dict(best_step=marks[max(range(k + 1), key=scores.__getitem__)], seconds=pace * step, memory_mb=1000.0 + k)
         for k, (step, value) in enumerate(zip(marks, scores, strict=True))
     ]

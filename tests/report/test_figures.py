@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 
 from helpers.command import runner
-from helpers.reporting import made_up, write
+from helpers.reporting import made_up, silent, write
 from helpers.training import small_test, tiny
 from rnar.models import MODELS
+from rnar.report import figures
 from rnar.report.figures import Curve, rates
+from rnar.report.folders import gather
+from rnar.report.groups import grouped
 from rnar.report.strokes import strokes
 from rnar.report.trial_figures import smoothed
 from rnar.report.trial_lines import Line
@@ -55,7 +58,7 @@ def _comments(path: Path):
     return [node for node in root.iter() if node.tag is xml.etree.ElementTree.Comment]
 
 
-@pytest.mark.parametrize("figure", ["timing", "curves"])
+@pytest.mark.parametrize("figure", ["timing", "curves", "losses"])
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_figure_is_an_image_of_its_kind(run, runs, tmp_path, figure, suffix):
     path = tmp_path / f"out.{suffix}"
@@ -66,6 +69,15 @@ def test_a_figure_is_an_image_of_its_kind(run, runs, tmp_path, figure, suffix):
         assert {"Heapsort  (seeds: 2)", "DFS  (seeds: 1)", "Triplet-GMPNN", "RNAR", "training steps"} <= set(
             texts(path)
         )
+
+
+def test_a_loss_is_that_of_all_features_and_there_is_none_before_the_first_step(monkeypatch, runs):
+    panels: dict[str, list[Curve]] = {}
+    monkeypatch.setattr(figures, "_drawn", lambda found, *_: panels.update(found) or b"")
+    figures.losses(grouped(gather([runs], silent)), "png")
+    rnar = next(curve for curve in panels["heapsort"] if curve.model == "rnar")
+    assert [steps.tolist() for steps in rnar.steps] == [[5000, 10000]] * 2
+    assert [values.tolist() for values in rnar.values] == [[2.0, 1.0]] * 2
 
 
 def test_time_has_a_unit_that_fits_and_dm_clrs_a_line_where_it_was_measured(run, runs, tmp_path):
@@ -101,7 +113,7 @@ def test_seeds_are_averaged_where_all_have_been():
 
 def test_rows_of_a_csv_cannot_be_drawn(run, runs, tmp_path):
     run(runs, "--export", tmp_path)
-    for figure in ("curves", "timing", "sizes", "hints"):
+    for figure in ("curves", "losses", "timing", "sizes", "hints"):
         code, out, err = run(tmp_path / "runs.csv", "--figure", figure, "--out", tmp_path / "x.png")
         assert (code, out) == (2, "") and "run folders" in err
 

@@ -41,14 +41,14 @@ SIZE_TABLE, HINT_TABLE, SIZE_FIGURE, HINT_FIGURE = (16, 32, 64), (16, 64), (4, 8
 
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
 Kind = Literal["1", "2", "3", "4", "networks", "sizes", "hints"]
-Figure = Literal["timing", "curves", "sizes", "hints"]
+Figure = Literal["timing", "curves", "losses", "sizes", "hints"]
 
 
 def report(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUNS...", "runs")] = (),
     table: Annotated[Kind | None, flag("{1,2,3,4,networks,sizes,hints}", "all that was run")] = None,
     format: Format = "terminal",
-    figure: Annotated[Figure | None, flag("{timing,curves,sizes,hints}")] = None,
+    figure: Annotated[Figure | None, flag("{timing,curves,losses,sizes,hints}")] = None,
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
     least_steps: int = 0,
     out: Annotated[Path | None, flag("FILE")] = None,
@@ -70,8 +70,8 @@ def report(
             selected, the last and the average of each run. Or what trying the networks of the runs gives: sizes their
             score at several, hints how answers depend on hints.
         format: How a table is written.
-        figure: Draw wall-clock time or validation along the training steps, or try the networks of the runs: their
-            score against size, their hints along the steps of an algorithm.
+        figure: Draw wall-clock time, validation (curves) or losses along the training steps, or try the networks of the
+            runs: their score against size, their hints along the steps of an algorithm.
         tasks: Only these tasks, with wildcards: 'mst*'.
         least_steps: Only runs that were planned for so many steps or more.
         out: Write the table or the figure to this file; of a figure a .png, .svg or .pdf.
@@ -152,6 +152,8 @@ def _drawn(figure: Figure, groups: Groups, bench: tuple[Path, ...], networks: _N
         return figures.timing(groups, bench, image)
     if figure == "curves":
         return figures.curves(groups, image)
+    if figure == "losses":
+        return figures.losses(groups, image)
     if figure == "sizes":
         return trial_figures.sizes(networks.outcomes(SIZE_FIGURE), image)
     return trial_figures.hints(networks.outcomes(HINT_FIGURE, hints=True), image)

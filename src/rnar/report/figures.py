@@ -1,4 +1,4 @@
-"""Figures of training: validation scores, and time (Figure 1 of the paper), along the steps. A panel for each task."""
+"""Figures of training along the steps: validation, loss, and time (Figure 1 of the paper). A panel for each task."""
 
 import io
 import json
@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 from pathlib import Path
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from rnar.common.files import read
 from rnar.report.groups import Group, Groups, in_order
@@ -34,8 +34,8 @@ def looks(font: int) -> Any:
     }  # fmt: skip
 
 
-Value = Callable[[dict[str, Any], str], float]
-"""what is drawn of a line of the metrics, for a task"""
+Value = Callable[[dict[str, Any], str], float | None]
+"""what is drawn of a line of the metrics, for a task; None: nothing, as of the loss before the first step"""
 
 
 class Curve(NamedTuple):
@@ -56,6 +56,17 @@ def curves(groups: Groups, format: str) -> bytes:
     """Validation along the steps."""
     panels = _panels(groups, lambda line, task: 100 * line["validations"][task])
     return _drawn(panels, "validation score, n = 16 (%)", format, {}, (-3, 103))
+
+
+def losses(groups: Groups, format: str) -> bytes:
+    """The loss along the steps: the mean since the validation before, of output and hints together."""
+
+    def loss(line: dict[str, Any], task: str) -> float | None:
+        parts = line.get("losses", {}).get(task)
+        return sum(parts.values()) if parts else None
+
+    panels = _panels(groups, loss)
+    return _drawn(panels, "loss", format, {}, (None, None), "log")
 
 
 def timing(groups: Groups, measured: Iterable[Path], format: str) -> bytes:
@@ -98,9 +109,10 @@ def _curve(group: Group, model: str, label: str, task: str, value: Value) -> Cur
         if row.path is None:
             raise ValueError("a figure is drawn of run folders: a CSV has only what came out in the end")
         lines = read_metrics(row.path / METRICS)
-        if len(lines) > 1:
-            curve.steps.append(np.array([line["step"] for line in lines]))
-            curve.values.append(np.array([value(line, task) for line in lines], dtype=float))
+        drawn = [(line["step"], y) for line in lines if (y := value(line, task)) is not None]
+        if len(lines) > 1 and drawn:
+            curve.steps.append(np.array([step for step, _ in drawn]))
+            curve.values.append(np.array([y for _, y in drawn], dtype=float))
     return curve
 
 
@@ -110,7 +122,8 @@ def _drawn(
     y: str,
     format: str,
     straight: dict[str, list[tuple[str, str, float]]],
-    limits: tuple[float, float | None] = (0, None),
+    limits: tuple[float | None, float | None] = (0, None),
+    scale: Literal["linear", "log"] = "linear",
 ) -> bytes:
     """All panels with one legend. `straight`: by task lines through the origin, as label, model, and slope."""
     drawn = [(curve.model, curve.label) for some in panels.values() for curve in some]
@@ -124,9 +137,13 @@ def _drawn(
             colour = strokes([(model, model)])[model].colour
             axes.plot([0, end], [0, slope * end], ":", color=colour, linewidth=1.8, label=label)
         seeds = ", ".join(dict.fromkeys(str(len(curve.steps)) for curve in some))
-        axes.set(title=f"{title(task)}  (seeds: {seeds})", ylim=limits)
+        axes.set(title=f"{title(task)}  (seeds: {seeds})", yscale=scale, ylim=limits)
         axes.set_xlim(left=0)
         axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        if scale == "log":
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_locator(NullLocator())
         axes.tick_params(labelsize=8)
         if place % COLUMNS == 0:
             axes.set_ylabel(y)
