@@ -176,6 +176,8 @@ def test_a_model_looks_the_same_in_every_figure_and_its_variants_alike():
     many = strokes([(model, model) for model in ("mpnn", "own:model", *MODELS)])
     assert few["RNAR"] == many["rnar"] and few["mpnn"] == many["mpnn"]
     assert len({*many.values()}) == len(many) == len(MODELS) + 1
+    compared = ("rnar", "triplet-gmpnn", "rt", "g-forgetnet", "linked", "combined")
+    assert len({many[model].colour for model in compared}) == len(compared)
     one, other = strokes([("rnar", "one"), ("rnar", "other")]).values()
     assert one.colour == other.colour and one.dash != other.dash and one.marker != other.marker
 

@@ -9,7 +9,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """of Okabe and Ito (2008), which people with any vision tell apart; yellow is left out, for it is faint on white"""
 DASHES = ("-", "--", ":", "-.")
 MARKERS = "osD^vPX"
-FIRST = ("rnar", "triplet-gmpnn", "rt", "g-forgetnet", "mpnn", "pgn", "rnar-mpnn")
+FIRST = ("rnar", "triplet-gmpnn", "rt", "g-forgetnet", "linked", "combined", "mpnn", "pgn", "rnar-mpnn")
 """those that are drawn most often have the colours that differ most"""
 
 
