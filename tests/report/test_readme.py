@@ -14,7 +14,7 @@ from rnar.report.listing import listing
 
 def test_the_readme_has_the_table_of_the_shared_results():
     results, readme = ROOT / "results" / "runs.csv", (ROOT / "README.md").read_text("utf-8")
-    long = [row for row in gather([results], silent) if row.planned >= 1000]
+    long = [row for row in gather([results], silent) if row.steps >= 1000]
     table = FORMATS["markdown"](listing(grouped(long)))
     (shown,) = re.findall(r"<!-- results -->\n(.*)\n<!-- /results -->", readme, re.DOTALL)
     assert shown == table.strip(), (
@@ -38,5 +38,7 @@ def test_readme_replaces_what_is_between_the_marks_and_nothing_else(run, runs, t
 def test_short_runs_may_be_left_out(run, runs):
     made_up(runs / "short", "quickselect", score=0.3, steps=500)
     assert "| 1 × 500 |" in run(runs, "--format", "markdown")[1]
-    assert "| 1 × 500 |" not in run(runs, "--format", "markdown", "--least-steps", 501)[1]
-    refused(run(runs, "--least-steps", 10**6), "no run here was planned for more than 10000")
+    made_up(runs / "stopped", "bfs", score=None, steps=10000, done=400)
+    left = run(runs, "--format", "markdown", "--least-steps", 501)[1]
+    assert "| 1 × 500 |" not in left and "400 of 10000" not in left and "| 1 × 10000 |" in left
+    refused(run(runs, "--least-steps", 10**6), "no run here has taken more than 10000")

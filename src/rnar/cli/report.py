@@ -73,7 +73,7 @@ def report(
         figure: Draw wall-clock time, validation (curves) or losses along the training steps, or try the networks of the
             runs: their score against size, their hints along the steps of an algorithm.
         tasks: Only these tasks, with wildcards: 'mst*'.
-        least_steps: Only runs that were planned for so many steps or more.
+        least_steps: Only runs that have taken so many steps or more.
         out: Write the table or the figure to this file; of a figure a .png, .svg or .pdf.
         export: Put a row for each run into FOLDER/runs.csv, also of runs that were stopped. Rows of others stay.
         readme: Put the table of all that was run into this file, between <!-- results --> and <!-- /results -->.
@@ -170,10 +170,9 @@ def _check(figure: Figure | None, table: Kind | None, out: Path | None) -> None:
 
 
 def _chosen(rows: list[Row], patterns: tuple[str, ...], least_steps: int) -> list[Row]:
-    if least_steps > max(row.planned for row in rows):
-        raise ValueError(f"--least-steps {least_steps}: no run here was planned for more than "
-                         f"{max(row.planned for row in rows)}")  # fmt: skip
-    rows = [row for row in rows if row.planned >= least_steps]
+    if least_steps > (most := max(row.steps for row in rows)):
+        raise ValueError(f"--least-steps {least_steps}: no run here has taken more than {most}")
+    rows = [row for row in rows if row.steps >= least_steps]
     if not patterns:
         return rows
     found = [row for row in rows if any(fnmatchcase(row.task, pattern) for pattern in patterns)]
