@@ -127,6 +127,19 @@ def test_the_listing_has_all_that_was_run_finished_or_not(runs):
     assert "seed 1 is not finished" in [note for _, note in page.notes]
 
 
+def test_the_listing_has_averages_of_the_weights_where_runs_kept_them(runs):
+    assert "average\nn = 64" not in page_of(runs).head
+    made_up(runs / "kept", "bfs", score=0.4, seed=0, others={"last": 0.5, "average": 0.8}, average=0.99)
+    made_up(runs / "kept", "bfs", score=0.6, seed=1, others={"last": 0.5, "average": 0.9}, average=0.99)
+    page = page_of(runs)
+    line = dict(zip(page.head, next(row for row in page.rows if row[0].text == "BFS"), strict=True))
+    kept = line["average\nn = 64"]
+    assert (line["test\nn = 64"].text, kept.text, kept.spread) == ("50.00", "85.00", "5.00")
+    assert any("Average: of the weights" in words for words in page.about)
+    made_up(runs / "kept", "bfs", score=0.6, seed=2, average=0.99)
+    assert "average: of 2 of 3 seeds" in [note for _, note in page_of(runs).notes]
+
+
 def test_a_generalist_has_a_row_for_each_task_and_is_told_apart(tmp_path):
     path = made_up(tmp_path, "dfs", score=0.4)
     for name, change in {

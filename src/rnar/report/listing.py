@@ -9,32 +9,37 @@ from rnar.report.groups import Group, Groups, scored, scores
 from rnar.report.page import DASH, EMPTY, Cell, Page, difference, mark_best, number, quiet
 from rnar.report.rows import Row
 
-HEAD = ["task", "model", "seeds ×\nsteps", "test\nn = 64", "paper\nn = 64", "test −\npaper", "valid.\nn = 16"]
-COST = ["min.\na run", "GB"]
-TEST, PAPER = 3, 4
-ABOUT = [
-    "Scores are micro-F1 in percent. Test: the official set, mean over seeds ± its standard error, which one seed does "
-    "not have. Validation: of the tested network; of an unfinished run the last. Minutes: of training. GB: the most at "
-    "once. Bold: the best of a task. A dash: not run, not finished, or not published."
-]
+SCORES = ["test\nn = 64", "average\nn = 64", "paper\nn = 64", "test −\npaper", "valid.\nn = 16"]
+HEAD = ["task", "model", "seeds ×\nsteps", *SCORES, "min.\na run", "GB"]
+TEST, AVERAGE, PAPER = 3, 4, 5
+ABOUT = (
+    "Scores are micro-F1 in percent. Test: of the network that validation selected, on the official set, mean over "
+    "seeds ± its standard error, which one seed does not have. Validation: of the tested network; of an unfinished run "
+    "the last. Minutes: of training. GB: the most at once. Bold: the best of a task. A dash: not run, not finished, or "
+    "not published."
+)
+ABOUT_AVERAGES = "Average: of the weights along the training, tested on the same samples, where a run kept it."
 
 
 def listing(groups: Groups) -> Page:
     """A line for each task, model and settings; unfinished runs have lines of their own."""
-    page = Page("Results", HEAD + COST, left=2, about=ABOUT)
+    page = Page("Results", [*HEAD], left=2, about=[ABOUT, ABOUT_AVERAGES])
     for task in dict.fromkeys(task for task, _ in groups):
         rows = []
         for group in (group for key, some in groups.items() if key[0] == task for group in some):
             if group.finished:
                 rows.append(_line(page, group, group.finished))
             rows += [_line(page, group, [row], f"seed {row.seed} is not finished") for row in group.unfinished]
-        mark_best(rows, (TEST, PAPER))
+        mark_best(rows, (TEST, AVERAGE, PAPER))
         page.rows += rows
     page.rule()
     learned = [model for task, model in groups if task in paper.TASKS and scored(groups, task, model)]
     for model in dict.fromkeys(learned):
         if learned.count(model) > 1:  # of one task there is no average
             _averages(page, model, groups)
+    if not any(group.averages for some in groups.values() for group in some):
+        page.drop(AVERAGE)
+        page.about.remove(ABOUT_AVERAGES)
     return page
 
 
@@ -45,6 +50,8 @@ def _line(page: Page, group: Group, rows: list[Row], unfinished: str = "") -> li
     drawn = "" if is_official(task) else "no official set: tested on samples that are drawn as those are"
     marks = page.notes.marks(unfinished, drawn, group.unusual, *dict.fromkeys(row.note for row in rows))
     theirs = paper.published(model, task)
+    averages, few = len(group.averages), 0 < len(group.averages) < len(group.finished)
+    lacking = page.notes.marks(f"average: of {averages} of {len(group.finished)} seeds" if few else "")
     validations = [row.last_validation if unfinished else row.validation for row in rows]
     validation = [100 * each for each in validations if each is not None]
     minutes = [row.minutes for row in rows if row.minutes is not None]
@@ -54,6 +61,7 @@ def _line(page: Page, group: Group, rows: list[Row], unfinished: str = "") -> li
         Cell(model),
         quiet(f"{rows[0].steps} of {rows[0].planned}") if unfinished else group.size,
         replace(number(score), spread="" if unfinished else group.spread, marks=marks),
+        DASH if unfinished else replace(group.average, marks=lacking),
         Cell(f"{theirs.mean:.2f}", theirs.spread, marks=page.notes.marks(theirs.note)) if theirs else DASH,
         difference(score, theirs.mean if theirs else None),
         number(mean(validation) if validation else None),
@@ -77,6 +85,5 @@ def _averages(page: Page, model: str, groups: Groups) -> None:
         if printed and average is paper.mean_of_tasks:
             known = printed.mean
         done = quiet(f"{len(ours)} of {len(paper.TASKS)}")
-        page.add(
-            Cell(title), Cell(model, marks=note), done, number(own), number(known), difference(own, known), *[EMPTY] * 3
-        )
+        found = number(own), EMPTY, number(known), difference(own, known)
+        page.add(Cell(title), Cell(model, marks=note), done, *found, *[EMPTY] * 3)

@@ -77,6 +77,11 @@ class Page:
     def rule(self) -> None:
         self.rules.add(len(self.rows))
 
+    def drop(self, column: int) -> None:
+        """Leave a column away."""
+        for each in (self.head, *self.rows):
+            del each[column]
+
     def groups(self) -> list[list[int]]:
         """The columns of numbers, those together that stay together."""
         ends = list(accumulate(self.spans or [1] * (len(self.head) - self.left), initial=self.left))
