@@ -102,12 +102,19 @@ def test_an_answer_to_any_task_shows_itself(task):
 
 def test_hints_are_told_with_their_step():
     sample = rnar.trace("quickselect", [0.5, 0.25, 0.75, 0.125])
-    belief = forged(sample, wrong=0.0)
     steps = sample.steps - 1
     assert Answer(sample, forged(sample, wrong=0.0)).hints == f"all right in {steps} steps"
+    belief = forged(sample, wrong=0.0)
     belief.hints["pred_h"].decided[2] = sample.hints["pred_h"][3]
     belief.hints["pred_h"].decided[2, :2] = (sample.hints["pred_h"][3, :2] + 1) % 4
     assert Answer(sample, belief).hints.startswith(f"first wrong at step 3 of {steps}: pred_h (2 of 4 entries); 9")
+
+
+def test_numbers_are_no_decisions_and_are_told_apart():
+    sample = rnar.trace("quickselect", [0.5, 0.25, 0.75, 0.125])
+    belief, steps = forged(sample, wrong=0.0), sample.steps - 1
+    belief.hints["i_rank"].decided[1] += 1
+    assert Answer(sample, belief).hints.startswith(f"all decisions right in {steps} steps, not all numbers; 9")
 
 
 def test_a_hint_of_one_entry_is_told_with_what_it_should_be():

@@ -81,10 +81,15 @@ class Answer:
             return "this network predicts none"
         if steps < 1:
             return "there was no step to predict"
-        if wrong is None:
-            return f"all right in {steps} steps" if steps > 1 else "right in its only step"
-        right, entries = f"{self.belief.hints_right:.0%} of all are right", self._entries(wrong)
-        return f"first wrong at step {wrong.step} of {steps}: {wrong.hint}{entries}; {right}"
+        told, right = (
+            f"{steps} steps" if steps > 1 else "its only step",
+            f"{self.belief.hints_right:.0%} of all are right",
+        )
+        if wrong is not None:
+            return f"first wrong at step {wrong.step} of {steps}: {wrong.hint}{self._entries(wrong)}; {right}"
+        if any(each.any() for each in self.belief.wrong_hints.values()):  # numbers, which are not decided
+            return f"all decisions right in {told}, not all numbers; {right}"
+        return f"all right in {told}"
 
     def _entries(self, wrong: Wrong) -> str:
         """What is wrong about it: its one entry, or how many of many."""
