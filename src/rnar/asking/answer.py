@@ -81,10 +81,8 @@ class Answer:
             return "this network predicts none"
         if steps < 1:
             return "there was no step to predict"
-        told, right = (
-            f"{steps} steps" if steps > 1 else "its only step",
-            f"{self.belief.hints_right:.0%} of all are right",
-        )
+        told = f"{steps} steps" if steps > 1 else "its only step"
+        right = f"{self.belief.hints_right:.0%} of all are right"
         if wrong is not None:
             return f"first wrong at step {wrong.step} of {steps}: {wrong.hint}{self._entries(wrong)}; {right}"
         if any(each.any() for each in self.belief.wrong_hints.values()):  # numbers, which are not decided

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import mean, stdev
 
-from rnar.report.page import DASH, Cell, quiet
+from rnar.report.page import Cell, quiet
 from rnar.report.published import MODELS, TASKS
 from rnar.report.rows import Row, deciding, unusual
 
@@ -38,17 +38,6 @@ class Group:
     def spread(self) -> str:
         """The standard error of that mean."""
         return standard_error(self.scores)
-
-    @property
-    def averages(self) -> list[float]:
-        """In percent, of the averages of the weights."""
-        return [100 * row.test_average for row in self.rows if row.test_average is not None]
-
-    @property
-    def average(self) -> Cell:
-        """Their mean over seeds."""
-        found = self.averages
-        return Cell(f"{mean(found):.2f}", standard_error(found)) if found else DASH
 
     @property
     def size(self) -> Cell:

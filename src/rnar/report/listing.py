@@ -6,6 +6,7 @@ from statistics import mean
 from rnar.clrs.splits import is_official
 from rnar.report import published as paper
 from rnar.report.groups import Group, Groups, scored, scores
+from rnar.report.network_table import tested
 from rnar.report.page import DASH, EMPTY, Cell, Page, difference, mark_best, number, quiet
 from rnar.report.rows import Row
 
@@ -37,7 +38,7 @@ def listing(groups: Groups) -> Page:
     for model in dict.fromkeys(learned):
         if learned.count(model) > 1:  # of one task there is no average
             _averages(page, model, groups)
-    if not any(group.averages for some in groups.values() for group in some):
+    if all(row.test_average is None for some in groups.values() for group in some for row in group.rows):
         page.drop(AVERAGE)
         page.about.remove(ABOUT_AVERAGES)
     return page
@@ -50,8 +51,6 @@ def _line(page: Page, group: Group, rows: list[Row], unfinished: str = "") -> li
     drawn = "" if is_official(task) else "no official set: tested on samples that are drawn as those are"
     marks = page.notes.marks(unfinished, drawn, group.unusual, *dict.fromkeys(row.note for row in rows))
     theirs = paper.published(model, task)
-    averages, few = len(group.averages), 0 < len(group.averages) < len(group.finished)
-    lacking = page.notes.marks(f"average: of {averages} of {len(group.finished)} seeds" if few else "")
     validations = [row.last_validation if unfinished else row.validation for row in rows]
     validation = [100 * each for each in validations if each is not None]
     minutes = [row.minutes for row in rows if row.minutes is not None]
@@ -61,7 +60,7 @@ def _line(page: Page, group: Group, rows: list[Row], unfinished: str = "") -> li
         Cell(model),
         quiet(f"{rows[0].steps} of {rows[0].planned}") if unfinished else group.size,
         replace(number(score), spread="" if unfinished else group.spread, marks=marks),
-        DASH if unfinished else replace(group.average, marks=lacking),
+        DASH if unfinished else tested(page, rows, "average"),
         Cell(f"{theirs.mean:.2f}", theirs.spread, marks=page.notes.marks(theirs.note)) if theirs else DASH,
         difference(score, theirs.mean if theirs else None),
         number(mean(validation) if validation else None),

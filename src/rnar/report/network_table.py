@@ -45,14 +45,15 @@ def network_table(groups: Groups) -> Page:
 def _line(page: Page, group: Group) -> list[Cell]:
     rows = group.finished
     first = Cell(paper.title(rows[0].task)), Cell(rows[0].model), group.size
-    cells = []
-    for name, column in COLUMNS.items():
-        scores = _scores(rows, column)
-        lacking = f"{name}: of {len(scores)} of {len(rows)} seeds" if 0 < len(scores) < len(rows) else ""
-        said = page.notes.marks(group.unusual if column == "test_n64" else "", lacking)
-        value = number(mean(scores) if scores else None)
-        cells.append(replace(value, spread=standard_error(scores), marks=said))
-    return [*first, *cells]
+    return [*first, *(tested(page, rows, name, group.unusual if name == "selected" else "") for name in COLUMNS)]
+
+
+def tested(page: Page, rows: list[Row], name: str, unusual: str = "") -> Cell:
+    """The score of one network of each of these runs, with a note if not all have it."""
+    scores = _scores(rows, COLUMNS[name])
+    lacking = f"{name}: of {len(scores)} of {len(rows)} seeds" if 0 < len(scores) < len(rows) else ""
+    value = number(mean(scores) if scores else None)
+    return replace(value, spread=standard_error(scores), marks=page.notes.marks(unusual, lacking))
 
 
 def _mean(model: str, groups: list[Group]) -> list[Cell]:
