@@ -1,17 +1,19 @@
-"""Take the pictures of docs/asking.md with Chromium.
+"""Take the pictures of docs/asking.md, and those of the tables in docs/tables-and-figures.md, with Chromium.
 
-    python tools/page_pictures.py docs [--runs FOLDER]
+    python tools/page_pictures.py docs [--runs FOLDER] [--only table]
 
 Networks that ship are shown where there are some; for the other tasks FOLDER/TASK has a run. (The pictures in docs have
 short ones there: `rnar train dijkstra --model triplet-gmpnn --steps 210`; of kmp_matcher and insertion_sort `--model
-mpnn --size 48 --steps 300`.)
+mpnn --size 48 --steps 300`.) Tables are of results/runs.csv.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import tempfile
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +24,9 @@ import rnar
 from rnar.asking import shipped
 from rnar.asking.solver import Solver
 from rnar.cli.solve import page as in_terminal
+from rnar.report.folders import gather
+from rnar.report.formats import html
+from rnar.report.tables import paper_table
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -57,12 +62,23 @@ PICTURES = (
     Picture("view-phone-tables", "lcs_length", 14, 3, 4, NARROW),
 )
 
+TABLES = {
+    "table1": (1, ("rnar", "triplet-gmpnn")),
+    "table2": (2, ("rnar", "triplet-gmpnn")),
+    "table3": (3, ("rnar", "rnar-mpnn", "rnar-nope")),
+    "table4": (4, ("rnar", "rnar-janossy-*")),
+}
+"""the number of each, and the models whose runs it shows"""
+LEAST_STEPS = 1000
+RESULTS = Path(__file__).parent.parent / "results" / "runs.csv"
 ASKED = ("quickselect", [5.0, 2.0, 9.0, 4.0, 7.5, 1.0, 8.0])
 TERMINAL = """<!DOCTYPE html><meta charset=utf-8><style>
 body {{ background: #f6f7f9; margin: 0; padding: 14px; display: inline-block; }}
 pre {{ background: #16181d; color: #e6e6ea; border-radius: 8px; margin: 0; padding: 14px 18px; }}
 pre, pre * {{ font: 14px/1.5 'DejaVu Sans Mono', monospace; }}
-</style><pre>{code}</pre><script>document.documentElement.dataset.ready = "yes"</script>"""
+</style><pre>{code}</pre>"""
+READY = """<script>document.documentElement.dataset.ready = "yes"</script>"""
+"""for the browser of the tests, which waits for it"""
 
 
 def main() -> None:
@@ -80,6 +96,9 @@ def main() -> None:
                 taken(browser, picture, given.runs, Path(folder) / "page.html", given.into)
         if given.only in "solve":
             asked(browser, Path(folder) / "terminal.html", given.into / "solve.png")
+        for name in TABLES:
+            if given.only in name:
+                tabulated(browser, *TABLES[name], Path(folder) / "table.html", given.into / f"{name}.png")
         browser.close()
 
 
@@ -104,10 +123,25 @@ def asked(browser: Browser, path: Path, target: Path) -> None:
     for line in in_terminal(rnar.solve(task, keys)):
         console.print(line, soft_wrap=True)
     code = console.export_html(theme=MONOKAI, inline_styles=True, code_format="{code}")
-    path.write_text(TERMINAL.format(code=code), "utf-8")
+    path.write_text(TERMINAL.format(code=code) + READY, "utf-8")
     browser.open(path, 900, 100)
-    wide, high = browser.evaluate("[document.body.offsetWidth, document.body.offsetHeight]")
-    browser.resize(wide, high)
+    cut_out(browser, "document.body", target)
+
+
+def tabulated(browser: Browser, number: int, models: tuple[str, ...], path: Path, target: Path) -> None:
+    """A table of the paper with our long runs."""
+    rows = gather((RESULTS,), print)
+    chosen = [row for row in rows if row.steps >= LEAST_STEPS and any(fnmatchcase(row.model, name) for name in models)]
+    path.write_text(html.render(paper_table(number, chosen)) + READY, "utf-8")
+    browser.open(path, 1400, 100)
+    cut_out(browser, "document.querySelector('table')", target, margin=16)
+
+
+def cut_out(browser: Browser, element: str, target: Path, margin: int = 0) -> None:
+    """A picture as wide as an element, and as high as the page is then."""
+    wide = browser.evaluate(f"{element}.getBoundingClientRect().right")
+    browser.resize(math.ceil(wide) + margin, 100)
+    browser.resize(math.ceil(wide) + margin, browser.evaluate("document.documentElement.scrollHeight"))
     target.write_bytes(browser.screenshot())
     print(f"{target}: {target.stat().st_size / 1000:.0f} kB")
 

@@ -91,7 +91,19 @@ def test_tasks_are_chosen_by_wildcard(run, runs):
     assert "Quickselect" in out and "Heapsort" not in out
 
 
+def test_models_are_chosen_by_wildcard(run, runs):
+    out = run(runs, "--models", "rnar*", "--format", "csv")[1]
+    assert "Quickselect,rnar," in out and "Heapsort,rnar," in out and "Heapsort,triplet-gmpnn," not in out
+    refused(run(runs, "--models", "rt", "pgn"), "no run is of rt or pgn; there are runs of rnar, triplet-gmpnn")
+
+
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="has no such device")
 def test_a_device_is_no_csv_and_no_measurement(run, runs):
     refused(run("/dev/zero"), "/dev/zero is no file")
     refused(run(runs, "--figure", "timing", "--bench", "/dev/zero", "--out", "x.png"), "/dev/zero is not what")
+
+
+def test_which_network_is_refused_where_nothing_depends_on_it(run, runs):
+    refused(run(runs, "--network", "average"), "--network", "the paper's tables", "--table")
+    refused(run(runs, "--network", "average", "--table", "networks"), "--network", "the paper's tables")
+    refused(run(runs, "--network", "average", "--table", 1), "no finished run", "--average")

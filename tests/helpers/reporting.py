@@ -14,6 +14,7 @@ from rnar.report.listing import listing
 from rnar.report.page import Page
 from rnar.report.tables import paper_table
 from rnar.training import Settings
+from rnar.training.run import Which
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,9 +86,9 @@ def silent(reason: str) -> None:
     pytest.fail(reason)
 
 
-def page_of(folder: Path, table: int | None = None) -> Page:
-    groups = grouped(gather([folder], silent))
-    return listing(groups) if table is None else paper_table(table, groups)
+def page_of(folder: Path, table: int | None = None, network: Which = "best") -> Page:
+    rows = gather([folder], silent)
+    return listing(grouped(rows)) if table is None else paper_table(table, rows, network)
 
 
 def cells(page: Page, title: str, number: int = 0) -> dict[str, str]:

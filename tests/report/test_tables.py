@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from helpers.reporting import cells, made_up, page_of, write
 from rnar.report.published import TASKS, substituted
 
@@ -154,3 +156,23 @@ def test_a_generalist_has_a_row_for_each_task_and_is_told_apart(tmp_path):
     assert (cells(page, "DFS")["RNAR ours"], cells(page, "· other settings")["RNAR ours"]) == ("90.00", "40.00")
     assert cells(page, "BFS")["RNAR ours"] == "60.00"
     assert "learned together with 1 other task" in [note for _, note in page.notes]
+
+
+def test_a_table_may_have_the_averages_of_the_weights_where_runs_kept_them(tmp_path):
+    for seed, average in enumerate([0.9, 0.7]):
+        made_up(tmp_path, "quickselect", seed=seed, score=0.3, others={"last": 0.2, "average": average})
+    made_up(tmp_path, "heapsort", score=0.5)  # kept none
+    made_up(tmp_path, "minimum", score=None, done=400)
+    page = page_of(tmp_path, 1, "average")
+    row = cells(page, "Quickselect")
+    assert (row["RNAR ours"], row["RNAR ours ±"], row["RNAR ours less paper"]) == ("80.00", "10.00", "−7.08")
+    assert cells(page, "Heapsort")["RNAR ours"] == "–"
+    assert page.title.endswith("; ours is the average of the weights")
+    assert any("1 run is not finished" in words for words in page.about)
+    assert cells(page_of(tmp_path, 1, "last"), "Quickselect")["RNAR ours"] == "20.00"
+    assert cells(page_of(tmp_path, 1), "Quickselect")["RNAR ours"] == "30.00"
+
+
+def test_a_table_of_networks_that_no_run_has_is_refused(runs):
+    with pytest.raises(ValueError, match="no finished run here has a test of the average of the weights; train with"):
+        page_of(runs, 1, "average")

@@ -1,6 +1,7 @@
 """`rnar report`: runs in the tables and figures of the paper, beside its numbers."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -41,6 +42,7 @@ SIZE_TABLE, HINT_TABLE, SIZE_FIGURE, HINT_FIGURE = (16, 32, 64), (16, 64), (4, 8
 
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
 Kind = Literal["1", "2", "3", "4", "networks", "sizes", "hints"]
+PAPER = ("1", "2", "3", "4")
 Figure = Literal["timing", "curves", "losses", "sizes", "hints"]
 
 
@@ -50,6 +52,7 @@ def report(
     format: Format = "terminal",
     figure: Annotated[Figure | None, flag("{timing,curves,losses,sizes,hints}")] = None,
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
+    models: Annotated[tuple[str, ...], flag("MODEL...", "all")] = (),
     least_steps: int = 0,
     out: Annotated[Path | None, flag("FILE")] = None,
     export: Annotated[Path | None, flag("FOLDER")] = None,
@@ -73,6 +76,7 @@ def report(
         figure: Draw wall-clock time, validation (curves) or losses along the training steps, or try the networks of the
             runs: their score against size, their hints along the steps of an algorithm.
         tasks: Only these tasks, with wildcards: 'mst*'.
+        models: Only these models, with wildcards: 'rnar*'.
         least_steps: Only runs that have taken so many steps or more.
         out: Write the table or the figure to this file; of a figure a .png, .svg or .pdf.
         export: Put a row for each run into FOLDER/runs.csv, also of runs that were stopped. Rows of others stay.
@@ -80,7 +84,8 @@ def report(
         bench: For --figure timing: what `rnar bench --against ... --json FILE` wrote, for the rate of dm-clrs.
         n: For sizes and hints: which sizes to try.
         samples: The same: how many samples of each size.
-        network: The same: the one that was selected, the last one, or the average of the weights, if runs kept one.
+        network: The same, and the paper's tables: the network that was selected, the last one, or the average of the
+            weights, if runs kept one.
         device: The same: what computes.
         threads: The same: how many threads compute on a CPU.
         force: Replace the file of --out if it is there.
@@ -89,11 +94,13 @@ def report(
     if bench and figure != "timing":
         raise ValueError("--bench is for --figure timing")
     trying = {table, figure} & {"sizes", "hints"}
-    if (n or samples is not None or network != "best" or threads is not None) and not trying:
-        raise ValueError("--n, --samples, --network and --threads are for sizes and hints, as --table or --figure")
+    if (n or samples is not None or threads is not None) and not trying:
+        raise ValueError("--n, --samples and --threads are for sizes and hints, as --table or --figure")
+    if network != "best" and not trying and table not in PAPER:
+        raise ValueError("--network is for the paper's tables, and for sizes and hints, as --table or --figure")
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
-    rows = _chosen(gather(runs or (RUNS,), tell), tasks, least_steps)
+    rows = _chosen(gather(runs or (RUNS,), tell), tasks, models, least_steps)
     groups, console = grouped(rows), screen()
     if export is not None:
         console.print(export_rows(rows, export), soft_wrap=True)
@@ -142,7 +149,7 @@ def _table(kind: Kind | None, groups: Groups, networks: _Networks) -> Page:
     if kind == "hints":
         each = [networks.outcomes(HINT_TABLE, source == "network", source) for source in SOURCES]
         return hint_table(sum(each, []))
-    return paper_table(int(kind), groups)
+    return paper_table(int(kind), networks.rows, networks.which)
 
 
 def _drawn(figure: Figure, groups: Groups, bench: tuple[Path, ...], networks: _Networks, image: str) -> bytes:
@@ -169,20 +176,22 @@ def _check(figure: Figure | None, table: Kind | None, out: Path | None) -> None:
     image_format("--out", out)
 
 
-def _chosen(rows: list[Row], patterns: tuple[str, ...], least_steps: int) -> list[Row]:
+def _chosen(rows: list[Row], tasks: tuple[str, ...], models: tuple[str, ...], least_steps: int) -> list[Row]:
     if least_steps > (most := max(row.steps for row in rows)):
         raise ValueError(f"--least-steps {least_steps}: no run here has taken more than {most}")
     rows = [row for row in rows if row.steps >= least_steps]
-    if not patterns:
-        return rows
-    found = [row for row in rows if any(fnmatchcase(row.task, pattern) for pattern in patterns)]
-    for pattern in patterns:
+    for pattern in tasks:
         if ":" not in pattern:  # a task of a user's own need not be here to be reported
             matching(pattern)  # raises if there is no such task
+    return _matching(_matching(rows, tasks, lambda row: row.task), models, lambda row: row.model)
+
+
+def _matching(rows: list[Row], patterns: tuple[str, ...], name: Callable[[Row], str]) -> list[Row]:
+    """Those whose name fits one of the patterns; all if there are none."""
+    found = [row for row in rows if not patterns or any(fnmatchcase(name(row), pattern) for pattern in patterns)]
     if not found:
-        raise ValueError(
-            f"no run is of {' or '.join(patterns)}; there are runs of {', '.join({r.task: 0 for r in rows})}"
-        )
+        there = ", ".join(dict.fromkeys(map(name, rows)))
+        raise ValueError(f"no run is of {' or '.join(patterns)}; there are runs of {there}")
     return found
 
 

@@ -6,9 +6,9 @@ from statistics import mean
 from rnar.report import published as paper
 from rnar.report.groups import Group, Groups, standard_error
 from rnar.report.page import EMPTY, MINUS, Cell, Page, mark_best, number
-from rnar.report.rows import Row
+from rnar.report.rows import TESTED, Row
 
-COLUMNS = {"selected": "test_n64", "last": "test_last", "average": "test_average"}
+COLUMNS = {"selected": TESTED["best"], "last": TESTED["last"], "average": TESTED["average"]}
 """of the table, and of a row"""
 FIRST = 3
 ABOUT = [

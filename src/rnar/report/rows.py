@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from rnar.clrs import ALGORITHMS
 from rnar.clrs.splits import size_of
 from rnar.models import MODELS
 from rnar.training.result import Amount, Count, Share
+from rnar.training.run import NETWORKS, Which
 from rnar.training.settings import IDENTITY, OLDER, PROTOCOL, Settings, as_json
 
 KEY = ("task", "model", "seed", "planned", "settings")  # what makes a run the same run
@@ -73,6 +74,8 @@ class Row:
 COLUMNS = tuple(each.name for each in fields(Row) if each.compare)
 LATER = ("test_last", "test_average")
 """columns that older files do not have"""
+TESTED: dict[Which, str] = {"best": "test_n64", "last": "test_last", "average": "test_average"}
+"""the column with the test of each network of a run"""
 
 
 def settings_text(settings: dict[str, Any]) -> str:
@@ -91,6 +94,26 @@ def settings_text(settings: dict[str, Any]) -> str:
 def deciding(settings: str) -> str:
     """Of a row's settings those that decide its score."""
     return " ".join(pair for pair in settings.split() if pair.partition("=")[0] not in BESIDE)
+
+
+def with_score_of(network: Which, rows: list[Row]) -> list[Row]:
+    """The same with the test of this network of each run in place of that of the selected one.
+
+    Finished runs that do not have it are left out; if none has it, that is an error.
+    """
+    if network == "best":
+        return rows
+    found: list[Row] = []
+    for row in rows:
+        score = getattr(row, TESTED[network])
+        if row.test_n64 is None:
+            found.append(row)
+        elif score is not None:
+            found.append(replace(row, test_n64=score, test_low=None, test_high=None))
+    if all(row.test_n64 is None for row in found):
+        hint = "; train with --average for one" if network == "average" else ""
+        raise ValueError(f"no finished run here has a test of {NETWORKS[network]}{hint}")
+    return found
 
 
 def unusual(row: Row) -> str:

@@ -5,8 +5,10 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from rnar.report import published as paper
-from rnar.report.groups import Group, Groups, scored, scores
+from rnar.report.groups import Group, Groups, grouped, scored, scores
 from rnar.report.page import DASH, EMPTY, Cell, Page, difference, mark_best, number, quiet
+from rnar.report.rows import Row, with_score_of
+from rnar.training.run import NETWORKS, Which
 
 OTHERS = (paper.BASELINE, "rt", "g-forgetnet")  # models that are no variants of RNAR
 PLUS_MINUS = (
@@ -19,9 +21,12 @@ UNDERLINED = "Underlined: better than its baseline Triplet-GMPNN; ours than our 
 Mean = Callable[[dict[str, float]], float]
 
 
-def paper_table(table: int, groups: Groups) -> Page:
-    """One of the paper's four tables."""
-    return _Table(table, groups).page()
+def paper_table(table: int, rows: list[Row], network: Which = "best") -> Page:
+    """One of the paper's four tables, with the scores of this network of each run that has it."""
+    page = _Table(table, grouped(with_score_of(network, rows))).page()
+    if network != "best":
+        page.title += f"; ours is {NETWORKS[network]}"
+    return page
 
 
 class _Table:

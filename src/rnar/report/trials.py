@@ -17,7 +17,7 @@ from rnar.evaluation.sets import ProblemSet
 from rnar.nn.reasoner import HintSource, Precision, Reasoner
 from rnar.report.groups import in_order
 from rnar.report.rows import Row
-from rnar.training.run import BEST, CONFIG, Run, Which
+from rnar.training.run import BEST, CONFIG, NETWORKS, Run, Which
 
 Tell = Callable[[str], None]
 
@@ -39,7 +39,7 @@ class Trial(NamedTuple):
 
     def __str__(self) -> str:
         """What is unusual about it, in words."""
-        said = {"last": "the last network", "average": "the average of the weights", "best": ""}[self.which]
+        said = "" if self.which == "best" else NETWORKS[self.which]
         fed = {"truth": "true hints fed in", "nothing": "no hints fed in", "network": ""}[self.source]
         rounded = "" if self.precision == "float32" else f"products in {self.precision}"
         return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else "", rounded]))

@@ -14,7 +14,7 @@ from rnar.training.files import STATE
 from rnar.training.folder import Folder, claimed, finished
 from rnar.training.learner import Learner
 from rnar.training.result import Result, Tested
-from rnar.training.run import Run
+from rnar.training.run import NETWORKS, Run, Which
 from rnar.training.settings import Resolved, Settings
 from rnar.training.stopping import Stop, stopping_politely
 from rnar.training.team import Team, together
@@ -104,12 +104,12 @@ def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
         selected, candidates = learner.select()
         folder.keep(selected)
         with learner.having(selected.weights):
-            tests = _tested(learner, watch, "the selected network")
-        of_last = tests if selected.step == last else _tested(learner, watch, "the last network")
+            tests = _tested(learner, watch, "best")
+        of_last = tests if selected.step == last else _tested(learner, watch, "last")
         of_average = None
         if learner.average is not None:
             with learner.having(learner.average):
-                of_average = _tested(learner, watch, "the average of the weights")
+                of_average = _tested(learner, watch, "average")
     except (KeyboardInterrupt, SystemExit):
         watch.stopped(learner.step)
         raise
@@ -133,10 +133,10 @@ def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
     return result
 
 
-def _tested(learner: Learner, watch: Watch, which: str) -> dict[str, Tested]:
+def _tested(learner: Learner, watch: Watch, which: Which) -> dict[str, Tested]:
     found = {}
     for task in learner.settings.tasks:
-        told, view = watch.testing(task, which), learner.model.batch
+        told, view = watch.testing(task, NETWORKS[which]), learner.model.batch
         samples = official(task, "test").part(slice(learner.settings.test_samples))
         found[task] = Tested.of(evaluate(learner.workers, samples, progress=told, view=view))
     return found

@@ -15,6 +15,12 @@ from rnar.training.result import Amount, Count, Result, Share
 from rnar.training.settings import IDENTITY, OLDER, Resolved, check_values
 
 Which = Literal["best", "last", "average"]
+NETWORKS: dict[Which, str] = {
+    "best": "the selected network",
+    "last": "the last network",
+    "average": "the average of the weights",
+}
+"""those of a run, in words"""
 
 
 class Run:
