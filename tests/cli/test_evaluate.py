@@ -23,7 +23,7 @@ from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.sets import SEED, problem_set
 from rnar.report.trials import runs_in
-from rnar.training import Run, loop, train
+from rnar.training import Run, testing, train
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def runs(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     train(tiny(folder / "bfs" / "rnar", model="rnar"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "official", small_test)
+        patch.setattr(testing, "official", small_test)
         train(tiny(folder / "bfs" / "mpnn", model="mpnn", seed=3, steps=2))
         train(
             tiny(folder / "both", model="mpnn", tasks=("segments_intersect", "find_maximum_subarray_kadane"), steps=2)

@@ -20,7 +20,7 @@ from rnar.clrs.problems.arrays import Numbers
 from rnar.engine import predict
 from rnar.sweep.engines.ray import own_modules
 from rnar.sweep.estimate import run_work
-from rnar.training import Run, Settings, loop, train
+from rnar.training import Run, Settings, testing, train
 
 DOTTED = "pack.age:minimum"
 
@@ -35,7 +35,7 @@ def runs(folder):
     """A run of the user's algorithm, one of ours, and one of both."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr(loop, "official", small_test)
+        patch.setattr(testing, "official", small_test)
         few = {name: value for name, value in SETTINGS.items() if name != "test_samples"}
         for tasks in (SORT, "bfs", ("bfs", SORT, DOTTED)):
             train(Settings(tasks=tasks, model="mpnn", **few))
@@ -131,7 +131,7 @@ def test_what_is_not_in_the_module_is_refused_by_every_command(run, words):
 
 
 def test_a_run_is_trained_and_its_test_said_to_be_drawn(run, folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
     monkeypatch.syspath_prepend(folder)
     monkeypatch.chdir(tmp_path)
     code, out, err = run("train", SORT, "--model", "mpnn", *TINY, "--steps", 2, "--seed", 7)

@@ -18,7 +18,7 @@ from helpers.command import refused, runner
 from helpers.processes import wait_for
 from helpers.training import contents, small_test, tiny
 from rnar.cli import train as command
-from rnar.training import Run, Settings, loop, train
+from rnar.training import Run, Settings, loop, testing, train
 from rnar.training.live import Live
 from rnar.training.watch import Beginning
 
@@ -33,7 +33,7 @@ def run(capsys, monkeypatch, tmp_path):
     """Run a command in this process and an empty folder: its exit code, what it wrote to stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
 
     return runner(capsys)
 

@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 
 import rnar.clrs
 from rnar.clrs import Batch
-from rnar.training import Settings, loop, train
+from rnar.training import Settings, testing, train
 
 TIMES = ("seconds", "test_seconds", "memory_mb")  # what may differ between two runs that are the same
 
@@ -40,7 +40,7 @@ def small_test(task: str, split: str) -> Batch:
 def small_runs(folder: Path, *which: tuple[str, str, int]) -> Path:
     """Runs of these tasks, models and seeds, in folders of their own, on small tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "official", small_test)
+        patch.setattr(testing, "official", small_test)
         for task, model, seed in which:
             train(tiny(folder / task / model / str(seed), model=model, tasks=(task,), seed=seed, steps=2))
     return folder

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from helpers.training import small_test, tiny
 from hostile.watching import Counts
 from rnar.cli.main import COMMANDS, main
-from rnar.training import loop, train
+from rnar.training import testing, train
 from rnar.training.learner import Learner
 
 VALUES = (
@@ -77,7 +77,7 @@ def words(command: str, flags: list[str], draw: random.Random) -> list[str]:
 
 def tried(tries: int, seed: int, where: Path) -> Counts:
     """So many command lines; what came of them."""
-    loop.official, Learner.learn = small_test, stopping_early(Learner.learn)
+    testing.official, Learner.learn = small_test, stopping_early(Learner.learn)
     counts, draw = Counts(), random.Random(seed)
     with contextlib.chdir(where):
         train(tiny(Path("runs/bfs/rnar/seed-0"), steps=2))

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from helpers.training import small_test, tiny
 from hostile.watching import Counts
-from rnar.training import loop, train
+from rnar.training import testing, train
 
 VALUES: list[Any] = [
     None, True, "abc", "", "-1", -1, 0, 3, 10**9, 10**30, 0.5, -0.5, 7.0, 1e308, [], [1], ["x"], {}, {"x": 1}, [[]],
@@ -94,7 +94,7 @@ def snapshot(folder: Path) -> dict[str, bytes | str]:
 
 def tried(tries: int, seed: int, where: Path) -> Counts:
     """Damage a run so many times; what came of it."""
-    loop.official = small_test  # a test that takes no time
+    testing.official = small_test  # a test that takes no time
     good, counts, draw = where / "good", Counts(), random.Random(seed)
     train(tiny(good))
     for number in range(tries):

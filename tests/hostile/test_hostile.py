@@ -3,14 +3,14 @@
 import pytest
 
 from hostile import arguments, files
-from rnar.training import loop
+from rnar.training import testing
 from rnar.training.learner import Learner
 
 
 @pytest.fixture(autouse=True)
 def restored(monkeypatch):
     """What the programs replace is put back."""
-    monkeypatch.setattr(loop, "official", loop.official)
+    monkeypatch.setattr(testing, "official", testing.official)
     monkeypatch.setattr(Learner, "learn", Learner.learn)
     monkeypatch.setenv("COLUMNS", "100")
 

@@ -22,7 +22,7 @@ from rnar.report.groups import grouped
 from rnar.report.strokes import strokes
 from rnar.report.trial_figures import smoothed
 from rnar.report.trial_lines import Line
-from rnar.training import loop, train
+from rnar.training import testing, train
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_other_settings_are_lines_of_their_own(run, runs, tmp_path):
 
 
 def test_networks_are_tried_for_scores_against_size_and_hints_along_the_steps(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
     train(tiny(tmp_path / "runs" / "one", steps=2))
     made_up(tmp_path / "runs", "dfs")  # has no network
     few = ("--samples", 3, "--threads", 1)
@@ -140,7 +140,7 @@ def test_networks_are_tried_for_scores_against_size_and_hints_along_the_steps(ru
 
 
 def test_networks_that_differ_in_their_seed_are_one_line_and_others_are_not(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
     for seed in (0, 1):
         train(tiny(tmp_path / "runs" / str(seed), steps=2, seed=seed))
     train(tiny(tmp_path / "runs" / "batch", steps=2, batch=2))

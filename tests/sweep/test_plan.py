@@ -8,7 +8,7 @@ from helpers.sweeping import SMALL_RUN as TINY
 from helpers.training import small_test, tiny
 from rnar.sweep.plan import Job, plan
 from rnar.sweep.presets import Part
-from rnar.training import Settings, loop, train
+from rnar.training import Settings, testing, train
 from rnar.training.learner import Learner
 
 
@@ -23,7 +23,7 @@ def test_runs_are_where_train_puts_them_and_the_first_seed_comes_first(tmp_path)
 
 
 def test_a_plan_knows_how_far_each_run_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
 
     def planned(seed: int, **changes: int) -> Job:
         return plan([Part("bfs", "rnar")], [seed], {**TINY, **changes}, tmp_path)[0]
@@ -40,7 +40,7 @@ def test_a_plan_knows_how_far_each_run_is(tmp_path, monkeypatch):
 
 
 def test_a_run_that_patience_ended_goes_on_with_more_of_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
     monkeypatch.setattr(Learner, "_scores", lambda self, sets: dict.fromkeys(sets, 0.5))  # no better than at first
 
     def planned(**changes: int) -> Job:

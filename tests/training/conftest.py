@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from helpers.training import contents, small_test, tiny
-from rnar.training import Run, loop, train
+from rnar.training import Run, testing, train
 from rnar.training.result import Result
 
 
 @pytest.fixture
 def small(monkeypatch):
     """The test at the end takes no time."""
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +30,6 @@ def uninterrupted(tmp_path_factory) -> dict[str, Any]:
     """What a small run leaves behind if nothing goes wrong."""
     folder = tmp_path_factory.mktemp("train") / "uninterrupted"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "official", small_test)
+        patch.setattr(testing, "official", small_test)
         train(tiny(folder))
     return contents(folder)

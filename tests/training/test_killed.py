@@ -20,9 +20,9 @@ import os, random, signal, sys, threading, time
 from pathlib import Path
 from helpers.training import small_test, tiny
 from rnar.engine import threads
-from rnar.training import folder, loop, train
+from rnar.training import folder, testing, train
 
-loop.official, folder.SAVE_EVERY, folder.SAVE_SHARE = small_test, 0.0, float("inf")
+testing.official, folder.SAVE_EVERY, folder.SAVE_SHARE = small_test, 0.0, float("inf")
 here = Path(sys.argv[1])
 
 def fork(work):

@@ -15,7 +15,7 @@ from helpers.training import contents, small_test, tiny
 from rnar.cli.flags import flags_of
 from rnar.models import MODELS, find
 from rnar.report.rows import Row, settings_text, unusual
-from rnar.training import Resolved, Run, Settings, loop, train
+from rnar.training import Resolved, Run, Settings, testing, train
 from rnar.training.settings import HOW, IDENTITY, OLDER, asked, refuse_others
 
 MAY_BE_NONE = {"patience", "start", "sizes", "average", "selection_samples", "test_samples", "threads", "memory"}
@@ -92,7 +92,7 @@ def test_how_networks_are_compared_in_the_end_may_be_chosen_for_a_run_that_is_ol
 
 
 def test_a_run_from_before_schedules_goes_on_as_it_would_have(tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
     train(tiny(tmp_path / "whole", steps=4))
     path = tmp_path / "older"
     train(tiny(path, steps=2))

@@ -12,14 +12,14 @@ import torch
 from helpers.command import refused, runner
 from helpers.training import contents, small_test, tiny
 from rnar.engine import backward
-from rnar.training import Run, Settings, Watch, files, loop, train
+from rnar.training import Run, Settings, Watch, files, testing, train
 from rnar.training.data import training_data
 from rnar.training.schedules import SCHEDULES, factor, find, name_of
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
 
 
 def one(done: float) -> float:

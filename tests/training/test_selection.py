@@ -16,13 +16,13 @@ from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.sets import ProblemSet
 from rnar.models import find
 from rnar.report.trials import Trial, evaluated
-from rnar.training import Run, Settings, files, learner, loop, train
+from rnar.training import Run, Settings, files, learner, testing, train
 from rnar.training.data import selection_set, usual_selection, validation_set, wider_set
 
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
 
 
 def state_of(path):

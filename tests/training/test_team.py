@@ -18,7 +18,7 @@ from helpers.training import contents, small_test, tiny
 from rnar.engine import losses
 from rnar.engine.losses import total_loss
 from rnar.models import find
-from rnar.training import Run, loop, train
+from rnar.training import Run, testing, train
 
 TESTS = Path(__file__).parents[1]
 
@@ -31,11 +31,11 @@ from safetensors.torch import save_file
 from helpers.training import small_test, tiny
 from rnar.models import find
 from rnar.engine.workers import Workers
-from rnar.training import loop, train
+from rnar.training import testing, train
 from rnar.training.stopping import Stop
 from rnar.training.team import together
 
-loop.official = small_test
+testing.official = small_test
 here = Path(sys.argv[1])
 
 def gradients(team, batch, name):
@@ -122,7 +122,7 @@ def test_two_processes_leave_one_run_and_know_its_result(two):
 
 
 def test_what_two_processes_learn_is_nearly_what_one_learns(two, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "official", small_test)
+    monkeypatch.setattr(testing, "official", small_test)
     train(tiny(tmp_path / "run", tasks=("bfs", "minimum")))
     losses = [[line["loss"] for line in Run(path / "run").metrics[1:]] for path in (two, tmp_path)]
     assert losses[0] == pytest.approx(losses[1], rel=1e-3)

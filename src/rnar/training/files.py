@@ -13,8 +13,8 @@ from torch import Tensor
 
 from rnar.common.files import read, write
 
-CONFIG, METRICS, STATE, BEST, RESULT = (
-    "config.json", "metrics.jsonl", "state.safetensors", "best.safetensors", "result.json"
+CONFIG, METRICS, STATE, BEST, TESTS, RESULT = (
+    "config.json", "metrics.jsonl", "state.safetensors", "best.safetensors", "tests.json", "result.json"
 )  # fmt: skip
 CHECKSUM = "blake2b"  # of the names, types, shapes and bytes of all tensors, and of the plain data
 

@@ -4,6 +4,7 @@
     metrics.jsonl        a line for each validation
     state.safetensors    all that is needed to go on: weights, Adam's moments, the best weights, where the data are
     best.safetensors     the weights that were best in validation; in the end those of the network that is tested
+    tests.json           what is known of the tests, until all are done
     result.json          the test, when all is done
 
 The state is one file and takes its name when it is complete, so that a process may be killed at any moment. The order
@@ -13,6 +14,8 @@ in which the others are written makes the state alone decide where a run goes on
   are ahead of the state, or torn, are cut off.
 * best.safetensors is written after the state that holds the same weights. So it is never ahead of the state; where it
   is behind, or ahead because a network was selected for the test, it is made anew of the state.
+* tests.json says after which step of the run its networks were tested. If that is not where the state is, it does not
+  count; nor does it where there is a result.
 * result.json is written last, of a state at the last step. Where a run goes on to more steps, its folder stays as it is
   until the first state beyond them is safe; then the new number is noted, and the result of the old one is set aside.
 """
@@ -24,19 +27,22 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from rnar.common.files import read, write
 from rnar.common.fingerprint import differences
 from rnar.common.lock import locked
 from rnar.training.environment import own_code
-from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, decoded, unpack, write_json
+from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, TESTS, decoded, read_json, unpack, write_json
 from rnar.training.learner import Kept, Learner
 from rnar.training.result import Result
 from rnar.training.run import Report, read_config, read_metrics, read_result, result_of
 from rnar.training.settings import Resolved, refuse_others
 
 LOCK = ".lock"
+T = TypeVar("T")
 
 SAVE_EVERY = 30.0  # seconds: what is lost if the process is killed
 SAVE_SHARE = 0.005  # of the time may be spent on it
@@ -72,7 +78,7 @@ def claimed(settings: Resolved) -> Iterator[Folder]:
     if others and CONFIG not in others:
         raise ValueError(f"{path} is no folder of a run: it has {others[0]} and no {CONFIG}; choose another --folder")
     with locked(path / LOCK):
-        for name in (CONFIG, STATE, BEST, RESULT):
+        for name in (CONFIG, STATE, BEST, TESTS, RESULT):
             for partial in path.glob(f".{name}.*.partial"):  # of a process that was killed
                 partial.unlink()
         if (path / CONFIG).exists():
@@ -88,6 +94,8 @@ class Folder:
         self._saved = time.monotonic()
         self._cost = 0.0
         self._best_step: int | None = None
+        self.code: dict[str, str] = {}
+        """of a user, by which the run goes on"""
         self._further: dict[str, Any] | None = None
         """what is to be noted when the first state beyond the end of a finished run is safe"""
 
@@ -97,6 +105,7 @@ class Folder:
         `paced`: what in it goes by the share of training that is done, so that a longer run begins otherwise.
         """
         path, settings = self.path / CONFIG, self.settings
+        self.code = environment.get("code", {})
         config: dict[str, Any] = {"settings": settings.plain(), "data": data, "environments": [environment]}
         if not path.exists():
             write_json(path, config)
@@ -197,9 +206,22 @@ class Folder:
         self._saved = time.monotonic()
         self._cost = self._saved - start
 
+    def note(self, tests: Any) -> None:
+        """Keep what is known of the tests so far."""
+        write_json(self.path / TESTS, msgspec.to_builtins(tests))
+
+    def noted(self, form: type[T]) -> T | None:
+        """What was kept of them, if there is something of this form."""
+        path = self.path / TESTS
+        try:
+            return msgspec.convert(read_json(path, form), form) if path.exists() else None
+        except ValueError as error:
+            raise ValueError(f"{error}; remove it, and the tests begin anew") from None
+
     def finish(self, result: Result) -> None:
         """Write the result: the run is done."""
         write_json(self.path / RESULT, result.plain())
+        (self.path / TESTS).unlink(missing_ok=True)
 
 
 def _refuse(config: dict[str, Any], settings: Resolved) -> None:

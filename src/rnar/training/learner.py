@@ -21,7 +21,7 @@ from rnar.nn.reasoner import Reasoner
 from rnar.training.data import selection_samples, selection_set, training_data, validation_set, wider_set
 from rnar.training.files import pack, unpack
 from rnar.training.result import Amount, Candidate, Count
-from rnar.training.run import Run, below, load_weights
+from rnar.training.run import Run, Which, below, load_weights
 from rnar.training.schedules import factor, name_of
 from rnar.training.settings import Resolved
 from rnar.training.stopping import Stop
@@ -189,6 +189,15 @@ class Learner:
             found.append(Candidate(kept.step, kept.score, _mean(scores)))
         best = max(found, key=lambda each: (each.score, each.step))
         return self.candidates[found.index(best)], found
+
+    def networks(self, selected: Kept) -> dict[Which, Weights]:
+        """Those that are tested: the selected one, the last one if that is another, and the average if there is one."""
+        found: dict[Which, Weights] = {"best": selected.weights}
+        if selected.step != self.step:
+            found["last"] = self._weights()
+        if self.average is not None:
+            found["average"] = self.average
+        return found
 
     def _report(self, score: float, scores: dict[str, float]) -> dict[str, Any]:
         """A line of the metrics: losses are means over the steps since the last one."""

@@ -1,23 +1,21 @@
 """Training, from the settings to the result."""
 
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 
 import torch
 
-from rnar.clrs import official
-from rnar.evaluation.evaluate import evaluate
 from rnar.training.environment import own_code, versions
 from rnar.training.files import STATE
 from rnar.training.folder import Folder, claimed, finished
 from rnar.training.learner import Learner
-from rnar.training.result import Result, Tested
-from rnar.training.run import NETWORKS, Run, Which
+from rnar.training.result import Result
+from rnar.training.run import Run
 from rnar.training.settings import Resolved, Settings
 from rnar.training.stopping import Stop, stopping_politely
 from rnar.training.team import Team, together
+from rnar.training.testing import test
 from rnar.training.watch import Beginning, TensorBoard, Watch, Watches
 
 
@@ -49,7 +47,7 @@ def _train(settings: Resolved, team: Team, watch: Watch) -> Result | None:
             ended = learn(learner, folder, watch, stop)
         if not ended:
             raise KeyboardInterrupt
-        return _test(learner, folder, watch) if folder else None
+        return test(learner, folder, watch) if folder else None
 
 
 def _resume(learner: Learner, folder: Folder | None) -> list[str]:
@@ -94,52 +92,6 @@ def _report(learner: Learner, folder: Folder, watch: Watch) -> None:
     line = learner.validate()
     folder.report(line)
     watch.reported(line)
-
-
-def _test(learner: Learner, folder: Folder, watch: Watch) -> Result:
-    """Try the selected network on the test sets, once; the last one too, and the average of the weights."""
-    start, last = time.perf_counter(), learner.step
-    try:
-        watch.selecting(len(learner.candidates))
-        selected, candidates = learner.select()
-        folder.keep(selected)
-        with learner.having(selected.weights):
-            tests = _tested(learner, watch, "best")
-        of_last = tests if selected.step == last else _tested(learner, watch, "last")
-        of_average = None
-        if learner.average is not None:
-            with learner.having(learner.average):
-                of_average = _tested(learner, watch, "average")
-    except (KeyboardInterrupt, SystemExit):
-        watch.stopped(learner.step)
-        raise
-    result = Result(
-        score=sum(test.score for test in tests.values()) / len(tests),
-        tests=tests,
-        validation=selected.score,
-        best_step=selected.step,
-        steps=learner.step,
-        early=learner.step < learner.settings.steps,
-        parameters=learner.parameters,
-        seconds=round(learner.seconds, 3),
-        test_seconds=round(time.perf_counter() - start, 3),
-        memory_mb=round(max(learner.memory_mb, learner.workers.peak_memory() / 1e6), 1),
-        candidates=tuple(candidates),
-        selection_samples=learner.selection_samples if candidates else 0,
-        last=of_last,
-        average=of_average,
-    )
-    folder.finish(result)
-    return result
-
-
-def _tested(learner: Learner, watch: Watch, which: Which) -> dict[str, Tested]:
-    found = {}
-    for task in learner.settings.tasks:
-        told, view = watch.testing(task, NETWORKS[which]), learner.model.batch
-        samples = official(task, "test").part(slice(learner.settings.test_samples))
-        found[task] = Tested.of(evaluate(learner.workers, samples, progress=told, view=view))
-    return found
 
 
 @contextmanager

@@ -1,0 +1,128 @@
+"""Tests at the end of a run: who is stopped there goes on from where it was."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from helpers.training import contents, small_test, tiny
+from rnar.training import testing, train
+
+SAMPLES = 4  # of a test
+
+
+@pytest.fixture
+def stopped_after(monkeypatch):
+    """Let the process be stopped before the test of another sample, after so many; how many there were since."""
+    monkeypatch.setattr(testing, "official", small_test)
+    monkeypatch.setattr(testing, "AT_ONCE", 1)
+    tried, evaluate = [], testing.evaluate
+
+    def stop_after(most: int) -> list[int]:
+        tried.clear()
+
+        def trying(workers, batch, **others):
+            if len(tried) == most:
+                raise KeyboardInterrupt
+            tried.append(batch.size)
+            return evaluate(workers, batch, **others)
+
+        monkeypatch.setattr(testing, "evaluate", trying)
+        return tried
+
+    return stop_after
+
+
+def settings(folder, **changes):
+    return tiny(folder, tasks=("insertion_sort",), average=0.5, validate_every=6, **changes)
+
+
+@pytest.fixture
+def first_is_best(monkeypatch):
+    """Let validation prefer the network that has learned nothing."""
+    scores = iter([0.9] + [0.1] * 1000)
+    monkeypatch.setattr(testing.Learner, "_scores", lambda self, sets: dict.fromkeys(sets, next(scores)))
+
+
+def test_no_sample_is_tried_twice(tmp_path, stopped_after, first_is_best):
+    run = settings(tmp_path / "run", selection_samples=0)
+    for _ in range(5):
+        tried = stopped_after(2)
+        with pytest.raises(KeyboardInterrupt):
+            train(run)
+        assert tried == [1, 1]
+    noted = json.loads((run.path / "tests.json").read_text())
+    assert [len(noted["found"][name]["insertion_sort"]["pred"]) for name in ("best", "last", "average")] == [4, 4, 2]
+    tried = stopped_after(100)
+    result = train(run)
+    assert tried == [1, 1] and not (run.path / "tests.json").exists()
+    assert result.best_step == 0 and result.average and result.last not in (None, result.tests)
+    assert all(test["insertion_sort"].samples == SAMPLES for test in (result.tests, result.last, result.average))
+
+
+def test_the_result_is_that_of_a_run_that_was_never_stopped(tmp_path, stopped_after):
+    run, never = settings(tmp_path / "run"), settings(tmp_path / "never")
+    stopped_after(6)
+    with pytest.raises(KeyboardInterrupt):
+        train(run)
+    stopped_after(100)
+    train(run)
+    train(never)
+    assert contents(run.path) == contents(never.path)
+
+
+def test_who_is_told_of_a_test_hears_all_of_it(tmp_path, stopped_after):
+    told: dict[str, float] = {}
+
+    class Listener(testing.Watch):
+        def testing(self, task, which):
+            told[which] = 0.0
+
+            def hear(share):
+                told[which] += share
+
+            return hear
+
+    run = settings(tmp_path / "run")
+    stopped_after(3)
+    with pytest.raises(KeyboardInterrupt):
+        train(run, Listener())
+    assert told == {"the selected network": pytest.approx(3 / 4)}
+    stopped_after(100)
+    train(run, Listener())
+    assert list(told.values()) == pytest.approx([1.0] * len(told))
+
+
+def test_tests_of_fewer_steps_do_not_count(tmp_path, stopped_after):
+    short, long = settings(tmp_path / "run"), settings(tmp_path / "run", steps=12)
+    stopped_after(2)
+    with pytest.raises(KeyboardInterrupt):
+        train(short)
+    tried = stopped_after(100)
+    train(long)
+    assert len(tried) in (2 * SAMPLES, 3 * SAMPLES)  # the selected one may be the last one
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda noted: {**noted, "step": -1},
+        lambda noted: {"selected": 0},
+        lambda noted: {**noted, "found": {"best": {"insertion_sort": {"pred": [[1.0]]}}}},
+        lambda noted: {**noted, "found": {"best": {"insertion_sort": {"other": [[1.0, 1.0]]}}}},
+        lambda noted: {**noted, "found": {"best": {"insertion_sort": {"pred": [[1.0, 1.0]] * 9}}}},
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_begins_anew_when_it_is_removed(tmp_path, stopped_after, damage):
+    run = settings(tmp_path / "run")
+    stopped_after(2)
+    with pytest.raises(KeyboardInterrupt):
+        train(run)
+    path = run.path / "tests.json"
+    path.write_text(json.dumps(damage(json.loads(path.read_text()))))
+    stopped_after(100)
+    with pytest.raises(ValueError, match="tests.json .*; remove it, and "):
+        train(run)
+    path.unlink()
+    assert train(run).tests["insertion_sort"].samples == SAMPLES
