@@ -45,32 +45,32 @@ def networks(
 
 
 def table(names: list[str]) -> Table:
-    """Two lines for each: its score, and how it was trained."""
-    words, numbers = ("network", "model"), ("step", "score", "95% interval", "samples", "MB")
+    """The scores of each."""
+    words, numbers = ("network", "model"), ("score", "95% interval", "samples")
     columns = [Column(name, justify="left" if name in words else "right", no_wrap=True) for name in words + numbers]
     page = Table(*columns, box=None, pad_edge=False, header_style="dim")
     for name in names:
-        folder = shipped.home() / name
-        card = shipped.read_card(folder)
+        card = shipped.read_card(shipped.home() / name)
         assert card is not None
         for task, test in card.tests.items():
             low, high = (f"{100 * bound:.1f}" for bound in test.interval)
             named = name if len(card.tests) == 1 else f"{name}: {task}"
             scores = Text(f"{100 * test.score:.1f}", "bold"), f"{low} to {high}", f"{test.samples:,}"
-            page.add_row(named, card.model, f"{card.step:,}", *scores, f"{shipped.megabytes(folder):.1f}")
+            page.add_row(named, card.model, *scores)
     return page
 
 
 def histories(names: list[str]) -> Iterator[Text]:
-    """How each was trained, in a line."""
+    """How each was trained, in a line, and how large it is."""
     for name in names:
-        card = shipped.read_card(shipped.home() / name)
+        folder = shipped.home() / name
+        card = shipped.read_card(folder)
         assert card is not None
-        yield Text.assemble(f"{name}: ", (history(card), "dim"))
+        yield Text.assemble(f"{name}: ", (f"{history(card)}, {shipped.megabytes(folder):.1f} MB", "dim"))
 
 
 def history(card: Card) -> str:
     """How it was trained, in a few words."""
-    which = {"best": "selected", "last": "last", "average": "average of weights"}[card.which]
+    which = {"best": f"step {card.step:,}, selected", "last": "last", "average": "average of weights"}[card.which]
     commit = f", commit {card.commit[:7]}" if card.commit else ""
     return f"{which} of {card.steps:,} steps, seed {card.seed}, {took(60 * card.minutes)}{commit}"
