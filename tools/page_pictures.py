@@ -13,7 +13,6 @@ import argparse
 import math
 import sys
 import tempfile
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,10 +22,8 @@ from rich.terminal_theme import MONOKAI
 import rnar
 from rnar.asking import shipped
 from rnar.asking.solver import Solver
+from rnar.cli.report import Kind, report
 from rnar.cli.solve import page as in_terminal
-from rnar.report.folders import gather
-from rnar.report.formats import html
-from rnar.report.tables import paper_table
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -62,11 +59,11 @@ PICTURES = (
     Picture("view-phone-tables", "lcs_length", 14, 3, 4, NARROW),
 )
 
-TABLES = {
-    "table1": (1, ("rnar", "triplet-gmpnn")),
-    "table2": (2, ("rnar", "triplet-gmpnn")),
-    "table3": (3, ("rnar", "rnar-mpnn", "rnar-nope")),
-    "table4": (4, ("rnar", "rnar-janossy-*")),
+TABLES: dict[str, tuple[Kind, tuple[str, ...]]] = {
+    "table1": ("1", ("rnar", "triplet-gmpnn")),
+    "table2": ("2", ("rnar", "triplet-gmpnn")),
+    "table3": ("3", ("rnar", "rnar-mpnn", "rnar-nope")),
+    "table4": ("4", ("rnar", "rnar-janossy-*")),
 }
 """the number of each, and the models whose runs it shows"""
 LEAST_STEPS = 1000
@@ -128,11 +125,10 @@ def asked(browser: Browser, path: Path, target: Path) -> None:
     cut_out(browser, "document.body", target)
 
 
-def tabulated(browser: Browser, number: int, models: tuple[str, ...], path: Path, target: Path) -> None:
+def tabulated(browser: Browser, table: Kind, models: tuple[str, ...], path: Path, target: Path) -> None:
     """A table of the paper with our long runs."""
-    rows = gather((RESULTS,), print)
-    chosen = [row for row in rows if row.steps >= LEAST_STEPS and any(fnmatchcase(row.model, name) for name in models)]
-    path.write_text(html.render(paper_table(number, chosen)) + READY, "utf-8")
+    report((RESULTS,), table, "html", models=models, least_steps=LEAST_STEPS, out=path, force=True)
+    path.write_text(path.read_text("utf-8") + READY, "utf-8")
     browser.open(path, 1400, 100)
     cut_out(browser, "document.querySelector('table')", target, margin=16)
 

@@ -104,6 +104,18 @@ def test_tests_of_fewer_steps_do_not_count(tmp_path, stopped_after):
     assert len(tried) in (2 * SAMPLES, 3 * SAMPLES)  # the selected one may be the last one
 
 
+def test_tests_of_other_code_of_a_user_do_not_count(tmp_path, stopped_after, first_is_best):
+    run = settings(tmp_path / "run", selection_samples=0)
+    stopped_after(2)
+    with pytest.raises(KeyboardInterrupt):
+        train(run)
+    path = run.path / "tests.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "code": {"mine:Model": "another digest"}}))
+    tried = stopped_after(100)
+    train(run)
+    assert len(tried) == 3 * SAMPLES
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -119,7 +120,7 @@ class Testing:
         learner, counts = self.learner, self.notes.found.setdefault(which, {}).setdefault(task, {})
         samples = official(task, "test").part(slice(learner.settings.test_samples))
         measures = {name: measure_of(each) for name, each in learner.reasoner.heads_of(task).spec.outputs.items()}
-        done = _done(counts, measures, samples.size)
+        done = _done(counts, measures, samples.size, self.folder.path)
         told = self.watch.testing(task, NETWORKS[which]) or (lambda share: None)
         told(done / samples.size)
         while done < samples.size:
@@ -133,12 +134,12 @@ class Testing:
         return Tested.of(Evaluation({name: Tally(each, np.array(counts[name])) for name, each in measures.items()}))
 
 
-def _done(counts: Counts, measures: dict[str, Measure], samples: int) -> int:
+def _done(counts: Counts, measures: dict[str, Measure], samples: int, folder: Path) -> int:
     """How many samples were tried, if what was counted of them makes sense."""
     if not counts:
         return 0
     lengths = {len(each) for each in counts.values()}
     widths = all(len(row) == measures[name].width for name, each in counts.items() if name in measures for row in each)
     if counts.keys() != measures.keys() or len(lengths) > 1 or max(lengths) > samples or not widths:
-        raise ValueError(f"{TESTS} of this run has other tests than the run; remove it, and they begin anew")
+        raise ValueError(f"{folder / TESTS} has other tests than the run; remove it, and they begin anew")
     return lengths.pop()
