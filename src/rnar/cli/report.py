@@ -54,6 +54,7 @@ def report(
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
     models: Annotated[tuple[str, ...], flag("MODEL...", "all")] = (),
     least_steps: int = 0,
+    finished: tyro.conf.FlagCreatePairsOff[bool] = False,
     out: Annotated[Path | None, flag("FILE")] = None,
     export: Annotated[Path | None, flag("FOLDER")] = None,
     readme: Annotated[Path | None, flag("FILE")] = None,
@@ -78,6 +79,7 @@ def report(
         tasks: Only these tasks, with wildcards: 'mst*'.
         models: Only these models, with wildcards: 'rnar*'.
         least_steps: Only runs that have taken so many steps or more.
+        finished: Only runs that have ended, and been tested.
         out: Write the table or the figure to this file; of a figure a .png, .svg or .pdf.
         export: Put a row for each run into FOLDER/runs.csv, also of runs that were stopped. Rows of others stay.
         readme: Put the table of all that was run into this file, between <!-- results --> and <!-- /results -->.
@@ -100,7 +102,7 @@ def report(
         raise ValueError("--network is for the paper's tables, and for sizes and hints, as --table or --figure")
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
-    rows = _chosen(gather(runs or (RUNS,), tell), tasks, models, least_steps)
+    rows = _chosen(gather(runs or (RUNS,), tell), tasks, models, least_steps, finished)
     groups, console = grouped(rows), screen()
     if export is not None:
         console.print(export_rows(rows, export), soft_wrap=True)
@@ -176,10 +178,14 @@ def _check(figure: Figure | None, table: Kind | None, out: Path | None) -> None:
     image_format("--out", out)
 
 
-def _chosen(rows: list[Row], tasks: tuple[str, ...], models: tuple[str, ...], least_steps: int) -> list[Row]:
+def _chosen(
+    rows: list[Row], tasks: tuple[str, ...], models: tuple[str, ...], least_steps: int, finished: bool
+) -> list[Row]:
     if least_steps > (most := max(row.steps for row in rows)):
         raise ValueError(f"--least-steps {least_steps}: no run here has taken more than {most}")
     rows = [row for row in rows if row.steps >= least_steps]
+    if finished and not (rows := [row for row in rows if row.test_n64 is not None]):
+        raise ValueError("--finished: no run here has ended; without it those that are under way are shown")
     for pattern in tasks:
         if ":" not in pattern:  # a task of a user's own need not be here to be reported
             matching(pattern)  # raises if there is no such task
