@@ -2,12 +2,13 @@
 
     python benchmarks/calls.py                                  # n=4, batch 32, two tasks, two models
     python benchmarks/calls.py --loops off --models rnar        # what another device than a CPU would be asked to do
+    python benchmarks/calls.py --loops off --models rnar --graphs   # the same with `rnar train --cuda-graphs`
     python benchmarks/calls.py --tasks minimum --models rnar --by name | head -40
 
 Nothing is timed: the numbers are the same on every machine. One core does the whole batch. `steps` are those that the
 longest sample takes; the others are of all of them together:
 
-    work     operations of torch that compute something: each would be a kernel on a GPU
+    work     operations of torch that compute something: each would be a kernel on a GPU; a graph counts as one
     views    those that only say how memory is to be read (view, slice, transpose, split, detach), and `empty`
     loops    loops compiled with numba
     python   calls of functions of Python, and from Python of functions in C
@@ -23,10 +24,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 import rnar.clrs
 import rnar.models
+from rnar.engine.replay import Recordings
 from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 
@@ -97,13 +99,31 @@ def of(work: Callable[[], Any]) -> dict[str, Counter[str]]:
     return {"work": calls.work, "views": calls.views, "loops": loops, "python": Counter(all=python_calls(work))}
 
 
-def steps_of(task: str, name: str, n: int, batch: int) -> Iterator[tuple[str, int, Callable[[], Any]]]:
+class Played:
+    """Stands for CUDA graphs: what is recorded is one operation."""
+
+    def __init__(self) -> None:
+        self.one = torch.zeros(1)
+
+    def __call__(self, work: Callable[[], None]) -> Callable[[], None]:
+        def play() -> None:
+            self.one.neg()
+            with _disable_current_modes():
+                work()
+
+        with _disable_current_modes():
+            work()
+        return play
+
+
+def steps_of(task: str, name: str, n: int, batch: int, graphs: bool) -> Iterator[tuple[str, int, Callable[[], Any]]]:
     """What is counted: a name, how many steps of a network it has, the work."""
     torch.set_num_threads(1)
     model = rnar.models.find(name)
     network = model.build(task, seed=0).train()
     samples = model.batch(rnar.clrs.sample(task, n=n, batch=batch, seed=0))
-    workers = Workers(network, 1, memory=1 << 40)
+    recordings = Recordings(network, Played()) if graphs else None
+    workers = Workers(network, 1, memory=1 << 40, recordings=recordings)
     workers._pools = [Directly()]  # type: ignore[list-item] (what is counted is this thread's)
     optimiser = torch.optim.Adam(network.parameters(), fused=True)
 
@@ -137,8 +157,11 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=4)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--loops", choices=["on", "off"], default="on", help="off: plain tensor code, as on a GPU")
+    parser.add_argument("--graphs", action="store_true", help="with --loops off: steps of training as CUDA graphs")
     parser.add_argument("--by", choices=["kind", "name"], default="kind")
     given = parser.parse_args()
+    if given.graphs and given.loops == "on":
+        parser.error("--graphs is for --loops off: compiled loops are for CPUs")
     if given.loops == "off":
         for module in modules():
             if hasattr(module, "compiled"):
@@ -146,7 +169,7 @@ def main() -> None:
     print(f"{'task':<14} {'model':<14} {'step':<11} {'steps':>5}" + "".join(f"{name:>8}" for name in COLUMNS))
     for task in given.tasks:
         for model in given.models:
-            for what, length, work in steps_of(task, model, given.n, given.batch):
+            for what, length, work in steps_of(task, model, given.n, given.batch, given.graphs):
                 found = of(work)
                 counts = "".join(f"{found[kind].total():8,}" for kind in COLUMNS)
                 print(f"{task:<14} {model:<14} {what:<11} {length:>5}{counts}", flush=True)

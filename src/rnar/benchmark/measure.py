@@ -19,6 +19,7 @@ from rnar.benchmark.reference import Reference
 from rnar.benchmark.report import Outside, Report, Series, Theirs
 from rnar.clrs import Stream, find
 from rnar.clrs.batch import Batch
+from rnar.engine.replay import Recordings
 from rnar.engine.workers import Workers, available_cores
 from rnar.evaluation.evaluate import evaluate
 from rnar.models import Model
@@ -56,6 +57,7 @@ class Setting:
     device: Device = "cpu"
     rounds: int = 5
     precision: Precision = "float32"
+    cuda_graphs: bool = False
 
     def __post_init__(self) -> None:
         for name in ("rounds", "threads"):
@@ -87,7 +89,8 @@ class Ours:
         self.device = setting.place
         self.reasoner = setting.model.build(setting.task, setting.size).to(self.device)
         self.reasoner.precision = setting.precision
-        self.workers = Workers(self.reasoner, setting.sizes["threads"])
+        recordings = Recordings(self.reasoner) if setting.cuda_graphs else None
+        self.workers = Workers(self.reasoner, setting.sizes["threads"], recordings=recordings)
         self.optimiser = torch.optim.Adam(self.reasoner.parameters(), LEARNING_RATE, fused=True)
         self.seconds_to_draw: list[float] = []
         self.seconds_to_update: list[float] = []
@@ -203,7 +206,7 @@ def seconds_besides(setting: Setting) -> float:
     with tempfile.TemporaryDirectory() as place:
         settings = Settings(
             tasks=(task,), model=setting.model, batch=setting.batch, sizes=(official,), size=sizes["size"],
-            precision=setting.precision, device=setting.device,
+            precision=setting.precision, device=setting.device, cuda_graphs=setting.cuda_graphs,
             steps=steps, validate_every=steps, validation_samples=1, folder=Path(place) / "run",
         ).resolved()  # fmt: skip
         team = Team(setting.place, sizes["threads"])

@@ -38,6 +38,7 @@ def bench(
     device: Device = "cpu",
     rounds: int = 5,
     precision: Precision = "float32",
+    cuda_graphs: tyro.conf.FlagCreatePairsOff[bool] = False,
     against: Annotated[str | None, flag("PYTHON")] = None,
     without_reversal: tyro.conf.FlagCreatePairsOff[bool] = False,
     json: Annotated[Path | None, flag("FILE")] = None,
@@ -55,6 +56,7 @@ def bench(
         device: Where.
         rounds: How many steps are timed, each on a batch of its own.
         precision: Of the largest matrix products.
+        cuda_graphs: Have a GPU play the steps of training, as `rnar train --cuda-graphs` does.
         against: A Python that has dm-clrs (pip install dm-clrs==2.0.3), to take a step after each of ours. It has no
             hint reversal, so that ours is left away too.
         without_reversal: Leave hint reversal away.
@@ -75,6 +77,7 @@ def bench(
         device,
         rounds,
         precision,
+        cuda_graphs,
     )
     torch.set_num_threads(1)  # as in training, between batches; within them each worker has one of its own
     console = screen()

@@ -1,5 +1,6 @@
 """An episode: samples that a network runs through, from their first hint to their last."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from torch import Tensor
 
 from rnar.engine.draws import Purpose, draws
 from rnar.engine.samples import Samples
-from rnar.engine.trees import mapped
+from rnar.engine.trees import mapped, tensors
 from rnar.nn.groups import Group
 from rnar.nn.kinds import kind_of
 from rnar.nn.linear import LinearMap
@@ -58,28 +59,44 @@ class Episode:
 
     def step(self, t: int, prepared: Prepared, start: Start) -> Moment:
         """Step t of the active samples."""
-        ending = slice(self.active[t + 1], self.active[t])
-        rng, noise = draws(self.seed, "processor", t, self.device), self._noise(t, ending)
-        fed = self._fed(t, start.hints)
-        return self.reasoner(self.samples.task, prepared, start.state, fed, ending, rng, noise)
+        ending = self.ending(t)
+        noise, fed = self.noise(t, ending), self._fed(t, start.hints)
+        return self.reasoner(self.samples.task, prepared, start.state, fed, ending, self.random(t), noise)
+
+    def backward(
+        self, t: int, prepared: Prepared, start: Start, moment: Moment | None, gradients: Sequence[Tensor | None]
+    ) -> None:
+        """Take the gradients of what step t gives, in their order, back to its start and to what is the same at every
+        step. Without a moment that was kept, the step is taken once more."""
+        moment = moment or self.step(t, prepared, start)
+        pairs = zip(tensors(moment), gradients, strict=True)
+        wanted = [(x, gradient) for x, gradient in pairs if gradient is not None and x.requires_grad]
+        torch.autograd.backward([x for x, _ in wanted], [gradient for _, gradient in wanted])
+
+    def settle(self, prepared: Prepared) -> None:
+        """After the last step: all gradients of what was prepared are in their `.grad`."""
+        for each in tensors(prepared, LinearMap):
+            each.gathered.settle()
+
+    def ending(self, t: int) -> slice:
+        """Those samples of which step t is the last."""
+        return slice(self.active[t + 1], self.active[t])
+
+    def random(self, t: int) -> torch.Generator:
+        """For processors that draw."""
+        return draws(self.seed, "processor", t, self.device)
 
     def _fed(self, t: int, hints: dict[Group, Tensor]) -> dict[Group, Tensor]:
         """The hints that are encoded at step t, wide: the true ones at first, then the network's own."""
-        feeding, wide = self.reasoner.feeding, {}
-        given, forced = t == 0 or feeding.source == "truth", self._forced(t)
-        for group, feature in self.heads.hints.groups.items():
-            kind = kind_of(feature)
-            if given:
-                wide[group] = self._true(group, t)
-                continue
-            logits = hints[group]
-            own = kind.widen(kind.decide(logits), self.samples.nodes) if feeding.hard else kind.relax(logits)
-            if feeding.source == "nothing":
-                own = torch.zeros_like(own)
-            if forced is not None:
-                own = torch.where(forced.view(-1, *[1] * (own.dim() - 1)), self._true(group, t), own)
-            wide[group] = own
-        return wide
+        if t == 0 or self.reasoner.feeding.source == "truth":
+            return {group: self._true(group, t) for group in self.heads.hints.groups}
+        wide, forced = fed_back(self.reasoner, self.samples.task, hints, self.samples.nodes), self._forced(t)
+        if forced is None:
+            return wide
+        return {
+            group: torch.where(forced.view(-1, *[1] * (own.dim() - 1)), self._true(group, t), own)
+            for group, own in wide.items()
+        }
 
     def _true(self, group: Group, t: int) -> Tensor:
         stored = self.samples.hints[group][t, : self.active[t]]
@@ -93,7 +110,7 @@ class Episode:
         drawn = self._uniform("teacher", t, self.samples.whole)
         return (drawn < teacher)[self.samples.places[: self.active[t]]]
 
-    def _noise(self, t: int, some: slice) -> Tensor | None:
+    def noise(self, t: int, some: slice) -> Tensor | None:
         """Uniform numbers [some, N, N] for the permutations of some samples, in training."""
         if not self.reasoner.training or not self.heads.predicts_permutations or some.start == some.stop:
             return None
@@ -103,3 +120,13 @@ class Episode:
     def _uniform(self, purpose: Purpose, t: int, *shape: int) -> Tensor:
         """Uniform numbers for all samples of the whole batch."""
         return torch.rand(shape, generator=draws(self.seed, purpose, t, self.device), device=self.device)
+
+
+def fed_back(reasoner: Reasoner, task: str, hints: dict[Group, Tensor], nodes: int) -> dict[Group, Tensor]:
+    """A network's own hints as it is fed them, wide, of the logits of the step before."""
+    feeding, wide = reasoner.feeding, {}
+    for group, feature in reasoner.heads_of(task).hints.groups.items():
+        kind, logits = kind_of(feature), hints[group]
+        own = kind.widen(kind.decide(logits), nodes) if feeding.hard else kind.relax(logits)
+        wide[group] = torch.zeros_like(own) if feeding.source == "nothing" else own
+    return wide

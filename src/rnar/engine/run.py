@@ -8,6 +8,7 @@ from torch import Tensor
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.engine.episode import Episode
 from rnar.engine.losses import Counts, judge, total_loss
+from rnar.engine.replay import Recordings
 from rnar.engine.samples import Part, load
 from rnar.engine.trees import mapped
 from rnar.engine.unroll import Unrolled, unroll, unroll_backward
@@ -68,6 +69,7 @@ def backward(
     of: Counts | None = None,
     part: Part | None = None,
     memory: int = 0,
+    recordings: Recordings | None = None,
 ) -> dict[str, Judged]:
     """Add the gradient of the mean losses' sum to the parameters, in little memory; return the losses.
 
@@ -78,6 +80,7 @@ def backward(
         of: By how many entries each loss is divided, if the batch is a part of a larger one.
         part: Which samples of that one it has.
         memory: How many bytes may be spent on not computing steps twice.
+        recordings: Of this network, if its steps are to be played; then all but the first are computed twice.
     """
     samples = load(reasoner, as_batch(batch), part)
     judged: dict[str, Judged] = {}
@@ -86,5 +89,8 @@ def backward(
         judged.update(judge(reasoner, samples, run))
         return total_loss(judged, of)
 
-    unroll_backward(Episode(reasoner, samples, seed), loss, memory)
+    if recordings is None:
+        unroll_backward(Episode(reasoner, samples, seed), loss, memory)
+    else:
+        unroll_backward(recordings.episode(samples, seed), loss)
     return {name: Judged(total.detach(), count) for name, (total, count) in judged.items()}

@@ -60,8 +60,7 @@ def unroll_backward(episode: Episode, loss: Callable[[Unrolled], Tensor], memory
     run = leaves(_gathered([step.moment for step in taken]))
     loss(run).backward()
     _backward_through_steps(episode, prepared, taken, run)
-    for each in tensors(prepared, LinearMap):
-        each.gathered.settle()
+    episode.settle(prepared)
     pass_on(whole, prepared)
 
 
@@ -119,20 +118,16 @@ def _backward_through_steps(episode: Episode, prepared: Prepared, taken: list[Ta
     after: Start | None = None  # the leaves that the following step started from
     for t in reversed(range(episode.steps)):
         start, moment, kept = taken.pop()
-        if not kept:
-            moment = episode.step(t, prepared, start)
-        ending = slice(episode.active[t + 1], episode.active[t])
-        wanted: list[tuple[Tensor, Tensor | None]] = []
-        if after is not None:
-            wanted += [(x, _sum(x, None, leaf.grad)) for x, leaf in zip(moment.state, after.state, strict=True)]
+        gradients: list[Tensor | None] = []  # of all tensors of the moment, in their order
+        for k, x in enumerate(moment.state):
+            gradients.append(None if after is None else _sum(x, None, after.state[k].grad))
         for group, x in moment.hints.items():
-            wanted.append((x, _sum(x, of_hints[group][t], after.hints[group].grad if after else None)))
-        for name, logits in moment.outputs.items():
-            for x, leaf in zip(tensors(logits), tensors(run.outputs[name]), strict=True):
-                wanted.append((x, None if leaf.grad is None else leaf.grad[ending]))
-        wanted += [(x, of_losses[name][t]) for name, x in moment.losses.items()]
-        pairs = [(x, gradient) for x, gradient in wanted if gradient is not None and x.requires_grad]
-        torch.autograd.backward([x for x, _ in pairs], [gradient for _, gradient in pairs])
+            gradients.append(_sum(x, of_hints[group][t], after.hints[group].grad if after else None))
+        ending = episode.ending(t)
+        for name in moment.outputs:
+            gradients += [None if leaf.grad is None else leaf.grad[ending] for leaf in tensors(run.outputs[name])]
+        gradients += [of_losses[name][t] for name in moment.losses]
+        episode.backward(t, prepared, start, moment if kept else None, gradients)
         after = start
 
 

@@ -18,6 +18,7 @@ from rnar.engine import crew
 from rnar.engine.hands import Hand, Here, Stopped, Tell, twin
 from rnar.engine.losses import Counts, counts
 from rnar.engine.memory import keep_freed_memory, peak_memory, spare_memory
+from rnar.engine.replay import Recordings
 from rnar.engine.run import backward
 from rnar.engine.samples import Part
 from rnar.engine.shares import shares
@@ -39,6 +40,7 @@ class Share(NamedTuple):
     memory: int
     training: bool
     progress: float
+    recordings: Recordings | None
 
 
 def learn(reasoner: Reasoner, share: Share, tell: Tell) -> dict[str, float]:
@@ -50,7 +52,7 @@ def learn(reasoner: Reasoner, share: Share, tell: Tell) -> dict[str, float]:
     if reasoner.training != share.training:
         reasoner.train(share.training)
     reasoner.processor.progress(share.progress)
-    judged = backward(reasoner, share.batch, share.seed, share.of, share.part, share.memory)
+    judged = backward(reasoner, share.batch, share.seed, share.of, share.part, share.memory, share.recordings)
     totals = torch.stack([each.total for each in judged.values()]).tolist()
     return dict(zip(judged, totals, strict=True))
 
@@ -64,6 +66,7 @@ class Workers:
         share: (rank, world): only every world-th sample, from number `rank` on; other machines have the rest.
         memory: How many bytes all cores may spend on what would else be computed twice; no result depends on it. By
             default a quarter of what is free.
+        recordings: Of this network, where steps of training are to be played (see `rnar.engine.replay`).
     """
 
     def __init__(
@@ -72,13 +75,16 @@ class Workers:
         threads: int | None = None,
         share: tuple[int, int] = (0, 1),
         memory: int | None = None,
+        recordings: Recordings | None = None,
     ):
         device = next(reasoner.parameters()).device
         check_threads(threads)
         self.threads = threads or (available_cores() if device.type == "cpu" else 1)
         if device.type == "cpu":
             keep_freed_memory()
-        self.reasoner = reasoner
+        if recordings is not None and self.threads > 1:
+            raise ValueError(f"CUDA graphs are played by one thread, not by {self.threads}; leave --threads away")
+        self.reasoner, self.recordings = reasoner, recordings
         self.memory = spare_memory() if memory is None else memory
         self._rank, self._world = share
         self._in_processes = self.threads > 1 and crew.possible(reasoner)
@@ -112,7 +118,7 @@ class Workers:
     def _shares(self, batch: Batch, of: Counts, seed: int, progress: float) -> list[Share]:
         order = np.argsort(-batch.lengths, kind="stable")[self._rank :: self._world]
         places = [order[some] for some in shares(batch.lengths[order], batch.nodes, self.threads)]
-        rest = of, seed, self.memory // self.threads, self.reasoner.training, progress
+        rest = of, seed, self.memory // self.threads, self.reasoner.training, progress, self.recordings
         return [Share(batch.part(some), Part(some, batch.size), *rest) for some in places]
 
     def map(

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from rnar.clrs import Batch
+from rnar.engine.replay import Recordings
 from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 from rnar.nn.processors.processor import Processor
@@ -64,7 +65,8 @@ class Learner:
         self.reasoner = reasoner.to(team.device).train()
         self.reasoner.precision = settings.precision
         memory = None if settings.memory is None else int(settings.memory * 1e9)
-        self.workers = Workers(self.reasoner, team.threads, (team.rank, team.world), memory)
+        recordings = Recordings(self.reasoner) if settings.cuda_graphs else None
+        self.workers = Workers(self.reasoner, team.threads, (team.rank, team.world), memory, recordings)
         self.optimiser = _optimiser(self.reasoner, settings)
         self.streams = {task: training_data(settings, task) for task in settings.tasks}
         judged = settings.tasks if team.first else ()

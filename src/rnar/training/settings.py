@@ -122,6 +122,9 @@ class Settings(OfAModel):
     """How many threads compute on a CPU."""
     memory: float | None = asked(None, "GB", "a quarter of what is free")
     """How much memory may be spent on what would else be computed twice; it changes no result."""
+    cuda_graphs: bool = False
+    """On a GPU, record the steps of an algorithm once for each size of problems, and play them again: less to ask it
+    for, and more to compute. Never tried on one yet."""
     tensorboard: bool = False
     """Write events for TensorBoard as well, into the run's folder."""
     anyway: bool = False
@@ -198,6 +201,7 @@ class Resolved(OfAModel):
     """None: one for each core of whichever machine"""
     memory: float | None = None
     """None: a quarter of what is free"""
+    cuda_graphs: bool = False
     tensorboard: bool = False
     anyway: bool = False
 
@@ -269,7 +273,7 @@ def check_values(values: dict[str, Any]) -> None:
 
 LENGTH = ("steps", "patience")
 """settings that decide how far a run goes"""
-HOW = ("wider_samples", "device", "threads", "memory", "tensorboard", "anyway")
+HOW = ("wider_samples", "device", "threads", "memory", "cuda_graphs", "tensorboard", "anyway")
 """settings that decide no result"""
 IDENTITY = tuple(each.name for each in fields(Resolved) if each.name not in (*HOW, "path"))
 """those that do, and so make a run the run it is"""
