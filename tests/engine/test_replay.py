@@ -152,6 +152,7 @@ def test_models_whose_steps_are_not_alike_are_refused(model, why):
 
 def test_cuda_graphs_need_a_gpu(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = runner(capsys, "train")
-    refused(run("minimum", "--cuda-graphs", "--device", "cpu", "--steps", 50, "--size", 8), "--device cuda", "cpu")
+    train, bench = runner(capsys, "train"), runner(capsys, "bench")
+    refused(train("minimum", "--cuda-graphs", "--device", "cpu", "--steps", 50, "--size", 8), "--device cuda", "cpu")
+    refused(bench("minimum", "rnar", "--cuda-graphs", "--rounds", 1, "--size", 8), "--device cuda", "cpu")
     assert not list(tmp_path.iterdir())

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from rnar.engine.draws import draws
 from rnar.engine.episode import Episode, Start, fed_back
 from rnar.engine.samples import Samples
 from rnar.engine.trees import mapped, tensors
@@ -94,19 +93,18 @@ class RecordedEpisode(Episode):
         if self._stage is None:
             self._stage = self._recordings.stage(self.samples.task, self.samples.nodes, prepared, start)
             self._stage.begin(prepared)
-        return self._stage.step(self._part(t), start)
+        return self._stage.step(self._turn(t), start)
 
     def _first_step(self, prepared: Prepared, start: Start) -> Moment:
-        self._rng = draws(self.seed, "processor", 0, self.device)
-        before = self._rng.get_state()
         moment = super().step(0, prepared, start)
-        if not torch.equal(before, self._rng.get_state()):
+        if not torch.equal(self._rng.get_state(), super().random(0).get_state()):
             name = type(self.reasoner.processor).__name__
             raise ValueError(f"{name} draws random numbers at each step, and a CUDA graph does not; train without them")
         return moment
 
     def random(self, t: int) -> torch.Generator:
-        return self._rng if t == 0 else super().random(t)
+        self._rng = super().random(t)
+        return self._rng
 
     def backward(
         self, t: int, prepared: Prepared, start: Start, moment: Moment | None, gradients: Sequence[Tensor | None]
@@ -114,20 +112,20 @@ class RecordedEpisode(Episode):
         if self._stage is None or t == 0:
             super().backward(t, prepared, start, moment, gradients)
         else:
-            self._stage.backward(self._part(t), start, gradients)
+            self._stage.backward(self._turn(t), start, gradients)
 
     def settle(self, prepared: Prepared) -> None:
         super().settle(prepared)
         if self._stage is not None:
             self._stage.settle(prepared)
 
-    def _part(self, t: int) -> "Part":
+    def _turn(self, t: int) -> "Turn":
         ending = self.ending(t)
-        return Part(slice(self.active[t]), ending, self.noise(t, ending))
+        return Turn(slice(self.active[t]), ending, self.noise(t, ending))
 
 
-class Part(NamedTuple):
-    """What is meant of a step that is played for all samples."""
+class Turn(NamedTuple):
+    """One step, and what is meant of it: it is played for all samples."""
 
     active: slice
     """the samples that take it"""
@@ -176,27 +174,27 @@ class Stage:
         for total in self.totals:
             total.zero_()
 
-    def step(self, part: Part, start: Start) -> Moment:
+    def step(self, turn: Turn, start: Start) -> Moment:
         """What a step gives that starts from there."""
-        self._play(self._forward, part, start)
-        moment = self.found[part.has_outputs]
-        rows = tensors(part.of(moment), slice)
+        self._play(self._forward, turn, start)
+        moment = self.found[turn.has_outputs]
+        rows = tensors(turn.of(moment), slice)
         return mapped(lambda x: x[next(rows)].clone(), moment)
 
-    def backward(self, part: Part, start: Start, gradients: Sequence[Tensor | None]) -> None:
+    def backward(self, turn: Turn, start: Start, gradients: Sequence[Tensor | None]) -> None:
         """Add the gradients of a step to the totals, given those of what it gives; those of its start are new."""
-        moment = self.found[part.has_outputs]
-        if part.has_outputs not in self.given:
-            self.given[part.has_outputs] = [torch.zeros_like(x) for x in tensors(moment)]
-        rows = tensors(part.of(moment), slice)
-        for own, some, gradient in zip(self.given[part.has_outputs], rows, gradients, strict=True):
+        moment = self.found[turn.has_outputs]
+        if turn.has_outputs not in self.given:
+            self.given[turn.has_outputs] = [torch.zeros_like(x) for x in tensors(moment)]
+        rows = tensors(turn.of(moment), slice)
+        for own, some, gradient in zip(self.given[turn.has_outputs], rows, gradients, strict=True):
             if gradient is None or len(gradient) < self.batch:
                 own.zero_()
             if gradient is not None:
                 own[some].copy_(gradient)
-        self._play(self._backward, part, start)
+        self._play(self._backward, turn, start)
         for x, gradient in zip(tensors(start), self.to_start, strict=True):
-            x.grad = gradient[part.active]  # it is read before the next step is played
+            x.grad = gradient[turn.active]  # it is read before the next step is played
 
     def settle(self, prepared: Prepared) -> None:
         """Give the totals to what was prepared, and to the parameters."""
@@ -204,18 +202,18 @@ class Stage:
         for x, total in compress(zip(wanting, self.totals, strict=True), self.reached):
             x.grad = total.clone() if x.grad is None else x.grad.add_(total)
 
-    def _play(self, work: Callable[[bool], None], part: Part, start: Start) -> None:
+    def _play(self, work: Callable[[bool], None], turn: Turn, start: Start) -> None:
         with torch.no_grad():
             for own, x in zip(tensors(self.start), tensors(start), strict=True):
-                own[part.active].copy_(x)
-            if part.noise is not None:
+                own[turn.active].copy_(x)
+            if turn.noise is not None:
                 if self.noise is None:
-                    self.noise = part.noise.new_full((self.batch, *part.noise.shape[1:]), 0.5)
-                self.noise[part.ending].copy_(part.noise)
-        key = work.__name__, part.has_outputs
+                    self.noise = turn.noise.new_full((self.batch, *turn.noise.shape[1:]), 0.5)
+                self.noise[turn.ending].copy_(turn.noise)
+        key = work.__name__, turn.has_outputs
         if key not in self._recordings:
             before = [total.clone() for total in self.totals]
-            self._recordings[key] = self.recorder(lambda: work(part.has_outputs))
+            self._recordings[key] = self.recorder(lambda: work(turn.has_outputs))
             for total, x in zip(self.totals, before, strict=True):  # it has been done a few times by now
                 total.copy_(x)
         self._recordings[key]()
