@@ -161,6 +161,12 @@ CASES = {
         lambda x, weight, bias: torch.relu(x @ weight.T + bias),
         lambda x, weight, bias: [x @ weight.T + bias],
     ),
+    "narrow_mlp": Case(
+        kernels.narrow_mlp,
+        lambda s: [(s.batch, s.nodes, s.nodes, s.channels), (s.size, s.channels), (s.size,), (2, s.size)],
+        rectified,
+        lambda few, out, bias, layer: [few @ out.T + bias],
+    ),
     "max_dot": Case(
         kernels.max_dot,
         lambda s: [

@@ -74,8 +74,9 @@ class PairMap(NamedTuple):
         of_channels = self.of_channels(view.channels)
         if view.edges is None:
             return of_channels
-        edges = view.edges.computed if isinstance(view.edges, Rectified) else view.edges
-        return of_channels + edges @ self.layer.T.to(edges.dtype)
+        if isinstance(view.edges, Rectified):
+            return of_channels + view.edges.mapped(self.layer)
+        return of_channels + view.edges @ self.layer.T.to(view.edges.dtype)
 
 
 class Maps(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rnar.ops import Gathered, linear, linear_relu
+from rnar.ops import NARROW, Gathered, linear, linear_relu, narrow_mlp
 
 WORTH_ROUNDING = 1 << 15
 """Weights of a map from which on bfloat16 pays: a quarter of those of the largest maps of nodes."""
@@ -142,3 +142,9 @@ class Rectified:
     def computed(self) -> Tensor:
         """[B, N, N, H]"""
         return linear_relu(self.channels, self.weight, self.bias, self.precision)
+
+    def mapped(self, layer: Tensor) -> Tensor:
+        """V of it, [B, N, N, O] of V [O, H]; of few numbers it need not be computed for that."""
+        if len(layer) <= NARROW:
+            return narrow_mlp(self.channels, self.weight, self.bias, layer)
+        return self.computed @ layer.T.to(self.computed.dtype)

@@ -16,5 +16,7 @@ from rnar.ops.max_of_linear import max_of_linear as max_of_linear
 from rnar.ops.max_over_senders import max_over_senders as max_over_senders
 from rnar.ops.max_plus_triples import max_plus_triples as max_plus_triples
 from rnar.ops.max_triplets import max_triplets as max_triplets
+from rnar.ops.narrow_mlp import NARROW as NARROW
+from rnar.ops.narrow_mlp import narrow_mlp as narrow_mlp
 from rnar.ops.pair_mlp import pair_mlp as pair_mlp
 from rnar.ops.relu_dot_triples import relu_dot_triples as relu_dot_triples
