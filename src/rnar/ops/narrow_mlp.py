@@ -11,7 +11,7 @@ from rnar.ops.compiled import apply, arrays, compiled, zeros
 from rnar.ops.numbers import helper
 
 NARROW = 8
-"""Outputs up to which loops are quicker than matrix products with all that is in between."""
+"""Outputs up to which loops are quicker than matrix products with all that is in between, forward and backward."""
 
 
 def narrow_mlp(few: Tensor, layer: Tensor, bias: Tensor, last: Tensor) -> Tensor:
@@ -27,8 +27,7 @@ class _NarrowMLP(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *tensors: Tensor) -> Tensor:
         few, layer, bias, last = tensors
-        inputs = [few.reshape(-1, few.shape[-1]).contiguous(), layer.T.contiguous(), bias.contiguous()]
-        inputs.append(last.contiguous())
+        inputs = [x.contiguous() for x in (few.reshape(-1, few.shape[-1]), layer.T, bias, last)]
         out = few.new_empty(*few.shape[:-1], len(last))
         loop_of_narrow_mlp(*arrays(out.view(-1, len(last)), *inputs))
         ctx.save_for_backward(*inputs)
