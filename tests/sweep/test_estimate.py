@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from helpers.sweeping import SMALL_RUN as TINY
@@ -17,6 +19,9 @@ def test_the_work_of_a_run_is_what_its_data_say():
     assert work.validated == (1 + 3) * (4 * 15 * 16**2 + 2 * 31 * 32**2)
     selection, test = 4 * 4 * 15 * 16**2, 2 * 5 * 63 * 64**2
     assert work.tested == selection + test
+    averaged = run_work(replace(settings, average=0.99, wider_n=16))
+    assert averaged.validated == 2 * (1 + 3) * (4 + 2) * 15 * 16**2
+    assert averaged.tested == selection + test * 3 / 2
 
 
 def test_times_of_pairs_and_calls_are_found_again():

@@ -75,6 +75,7 @@ def test_candidates_are_compared_on_samples_that_none_was_chosen_by(small, tmp_p
     assert not {row.tobytes() for row in chosen} & {row.tobytes() for row in more}
     assert usual_selection("bfs") == 1024 and usual_selection("find_maximum_subarray_kadane") == 2048
     assert wider_set(settings, "minimum").inputs["key"].shape == (2, 32)
+    assert wider_set(replace(settings, wider_n=64), "minimum").inputs["key"].shape == (2, 64)
 
 
 def test_the_test_of_the_last_network_and_of_the_average_stand_beside_that_of_the_selected(small, tmp_path):
@@ -85,7 +86,11 @@ def test_the_test_of_the_last_network_and_of_the_average_stand_beside_that_of_th
         assert tests["bfs"].score == evaluate(Workers(run.network(which=which), 1), batch).score
     last, average = run.network(which="last").state_dict(), run.network(which="average").state_dict()
     assert any(not torch.equal(last[name], average[name]) for name in last)
-    assert all(line["average"].keys() == line["wider"].keys() == {"bfs"} for line in run.metrics)
+    assert all(line[name].keys() == {"bfs"} for name in ("average", "wider", "wider_average") for line in run.metrics)
+    assert {line["wider_n"] for line in run.metrics} == {32}
+    batch = wider_set(settings.resolved(), "bfs")
+    for name, which in (("wider", "last"), ("wider_average", "average")):
+        assert run.metrics[-1][name]["bfs"] == evaluate(Workers(run.network(which=which), 1), batch).score
     assert json.loads((run.path / "result.json").read_text())["average"]["bfs"]["score"] == result.average["bfs"].score
 
 

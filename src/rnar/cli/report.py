@@ -43,14 +43,14 @@ SIZE_TABLE, HINT_TABLE, SIZE_FIGURE, HINT_FIGURE = (16, 32, 64), (16, 64), (4, 8
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
 Kind = Literal["1", "2", "3", "4", "networks", "sizes", "hints"]
 PAPER = ("1", "2", "3", "4")
-Figure = Literal["timing", "curves", "losses", "sizes", "hints"]
+Figure = Literal["timing", "curves", "wider", "losses", "sizes", "hints"]
 
 
 def report(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUNS...", "runs")] = (),
     table: Annotated[Kind | None, flag("{1,2,3,4,networks,sizes,hints}", "all that was run")] = None,
     format: Format = "terminal",
-    figure: Annotated[Figure | None, flag("{timing,curves,losses,sizes,hints}")] = None,
+    figure: Annotated[Figure | None, flag("{timing,curves,wider,losses,sizes,hints}")] = None,
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
     models: Annotated[tuple[str, ...], flag("MODEL...", "all")] = (),
     least_steps: int = 0,
@@ -74,8 +74,9 @@ def report(
             selected, the last and the average of each run. Or what trying the networks of the runs gives: sizes their
             score at several, hints how answers depend on hints.
         format: How a table is written.
-        figure: Draw wall-clock time, validation (curves) or losses along the training steps, or try the networks of the
-            runs: their score against size, their hints along the steps of an algorithm.
+        figure: Draw wall-clock time, validation (curves), the score at a larger size (wider) or losses along the
+            training steps, or try the networks of the runs: their score against size, their hints along the steps of an
+            algorithm.
         tasks: Only these tasks, with wildcards: 'mst*'.
         models: Only these models, with wildcards: 'rnar*'.
         least_steps: Only runs that have taken so many steps or more.
@@ -161,6 +162,8 @@ def _drawn(figure: Figure, groups: Groups, bench: tuple[Path, ...], networks: _N
         return figures.timing(groups, bench, image)
     if figure == "curves":
         return figures.curves(groups, image)
+    if figure == "wider":
+        return figures.wider(groups, image)
     if figure == "losses":
         return figures.losses(groups, image)
     if figure == "sizes":

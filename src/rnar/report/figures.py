@@ -58,6 +58,26 @@ def curves(groups: Groups, format: str) -> bytes:
     return _drawn(panels, "validation score, n = 16 (%)", format, {}, (-3, 103))
 
 
+def wider(groups: Groups, format: str) -> bytes:
+    """The score at a larger size along the steps, and that of the average of the weights, where runs kept one."""
+    sizes: set[int] = set()
+
+    def score(of: str) -> Value:
+        def value(line: dict[str, Any], task: str) -> float | None:
+            if of not in line:
+                return None
+            sizes.add(line.get("wider_n", 32))  # older runs do not say
+            return 100 * line[of][task]
+
+        return value
+
+    panels = _panels(groups, score("wider"), score("wider_average"))
+    if len(sizes) > 1:
+        several = " and ".join(map(str, sorted(sizes)))
+        raise ValueError(f"these runs were tried at n = {several} on the way; a figure shows one size: give fewer runs")
+    return _drawn(panels, f"score, n = {sizes.pop()} (%)", format, {}, (-3, 103))
+
+
 def losses(groups: Groups, format: str) -> bytes:
     """The loss along the steps: the mean since the validation before, of output and hints together."""
 
@@ -90,16 +110,19 @@ def timing(groups: Groups, measured: Iterable[Path], format: str) -> bytes:
     return _drawn(scaled, f"wall-clock time ({unit})", format, lines)
 
 
-def _panels(groups: Groups, value: Value) -> dict[str, list[Curve]]:
+def _panels(groups: Groups, value: Value, of_average: Value | None = None) -> dict[str, list[Curve]]:
+    """By task; `of_average` is what is drawn of the average of the weights, where runs kept one."""
+    values = {"": value, **({"average of the weights": of_average} if of_average else {})}
     found: dict[str, list[Curve]] = {}
     for (task, model), some in groups.items():
         for group in some:
             different = [] if group is some[0] else [f"{group.planned} steps", group.unusual]
-            curve = _curve(group, model, ", ".join(filter(None, [title(model), *different])), task, value)
-            if curve.steps:
-                found.setdefault(task, []).append(curve)
+            for which, each in values.items():
+                curve = _curve(group, model, ", ".join(filter(None, [title(model), *different, which])), task, each)
+                if curve.steps:
+                    found.setdefault(task, []).append(curve)
     if not found:
-        raise ValueError("there is nothing to draw yet: no run here has been validated after its first steps")
+        raise ValueError("there is nothing to draw yet: no run here has been tried so after its first steps")
     return found
 
 

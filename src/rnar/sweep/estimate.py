@@ -22,14 +22,14 @@ from rnar.evaluation.memory import BUDGET, MOST, step_bytes
 from rnar.sweep.child import Outcome
 from rnar.sweep.plan import Job
 from rnar.training import Resolved
-from rnar.training.data import VALIDATION_SIZE, WIDER_SIZE, selection_samples, training_data
+from rnar.training.data import VALIDATION_SIZE, selection_samples, training_data
 from rnar.training.environment import chosen_device
 from rnar.training.learner import CANDIDATES, Learner
 from rnar.training.run import read_config
 from rnar.training.stopping import Stop
 from rnar.training.team import Team
 
-TESTED = 2  # networks of each run: the selected one and the last
+TESTED = 2  # networks of each run: the selected one and the last; of some an average of the weights too
 DRAWN = 8  # samples of each size that are drawn to find out how many steps they have
 ENOUGH = 5.0  # seconds of measuring, if each size has been tried
 START = 5.0  # seconds until the first step of a run that was not measured
@@ -95,13 +95,15 @@ def run_work(settings: Resolved) -> Work:
     task = settings.tasks[0]
     pairs, calls = _drawn(settings, settings.sizes, settings.batch) * settings.steps
     validated, _ = _drawn(settings, (VALIDATION_SIZE,), settings.validation_samples)
-    wider, _ = _drawn(settings, (WIDER_SIZE,), settings.wider_samples)
+    wider, _ = _drawn(settings, (settings.wider_n,), settings.wider_samples)
     selection, _ = _drawn(settings, (VALIDATION_SIZE,), selection_samples(settings, task))
     test, steps = size_of(task, "test"), max(1.0, mean_steps(task, "test") - 1)
     nodes = find(task).sample(seeded(0), test.length, 1).nodes
     tested = min(test.samples, settings.test_samples or test.samples) * steps * nodes**2
-    validations = 1 + settings.steps // settings.validate_every
-    return Work(pairs, calls, (validated + wider) * validations, selection * CANDIDATES + tested * TESTED)
+    averages = 0 if settings.average is None else 1
+    validations = (1 + settings.steps // settings.validate_every) * (1 + averages)
+    tests = selection * CANDIDATES + tested * (TESTED + averages)
+    return Work(pairs, calls, (validated + wider) * validations, tests)
 
 
 def _drawn(settings: Resolved, sizes: tuple[int, ...] | None, samples: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from rnar.clrs import Batch, Stream, find
 from rnar.training.settings import Resolved
 
 VALIDATION_SEED, SELECTION_SEED, WIDER_SEED = 2_000_000_011, 2_000_000_033, 2_000_000_063  # nobody trains with them
-VALIDATION_SIZE, WIDER_SIZE = 16, 32
+VALIDATION_SIZE = 16
 
 
 def training_data(settings: Resolved, task: str) -> Stream:
@@ -19,8 +19,8 @@ def validation_set(settings: Resolved, task: str) -> Batch:
 
 
 def wider_set(settings: Resolved, task: str) -> Batch:
-    """Samples of a size between those of training and that of the test."""
-    return _drawn(settings, task, WIDER_SEED, settings.wider_samples, WIDER_SIZE)
+    """Samples larger than those of training, on which nothing is decided."""
+    return _drawn(settings, task, WIDER_SEED, settings.wider_samples, settings.wider_n)
 
 
 def selection_set(settings: Resolved, task: str) -> Batch:

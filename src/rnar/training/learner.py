@@ -146,10 +146,12 @@ class Learner:
         scores, more = self._scores(self.validation), {}
         score = _mean(scores)
         if self.wider:
-            more["wider"] = self._scores(self.wider)
+            more |= {"wider": self._scores(self.wider), "wider_n": self.settings.wider_n}
         if self.average is not None:
             with self.having(self.average):
                 more["average"] = self._scores(self.validation)
+                if self.wider:
+                    more["wider_average"] = self._scores(self.wider)
         if self.best is None or score > self.best.score:
             self.improved = self.step
         kept = [*self.candidates, Kept(score, self.step, self._weights())]

@@ -110,7 +110,9 @@ class Settings(OfAModel):
     """On so many samples more of n = 16 the best networks are compared in the end, and the best of them is tested. 0
     compares none: it is the one that was best in validation."""
     wider_samples: int = 32
-    """At each validation, so many samples of n = 32 are scored too. That is recorded, and decides nothing."""
+    """At each validation, so many samples of a larger size are scored too. That is recorded, and decides nothing."""
+    wider_n: int = 32
+    """That size. With 64 a run tells how its score at the size of the test moves along the steps."""
     test_samples: int | None = asked(None, "INT", "all")
     """How many samples of the official set to test on: the first so many. Six tasks have 2048 of them, which takes long
     on a CPU."""
@@ -196,6 +198,7 @@ class Resolved(OfAModel):
     path: Path = Path()
     """the run's folder"""
     wider_samples: int = 32
+    wider_n: int = 32
     device: Device = "auto"
     threads: int | None = None
     """None: one for each core of whichever machine"""
@@ -242,7 +245,7 @@ RULES = (
     Rule(f"a whole number from 0 to {MOST_SAMPLES:,}", lambda x: isinstance(x, int) and 0 <= x <= MOST_SAMPLES,
          "selection_samples wider_samples"),
     Rule("a whole number of at least 1", lambda x: isinstance(x, int) and x >= 1,
-         "steps validate_every test_samples patience"),
+         "steps validate_every test_samples patience wider_n"),
     Rule(f"a whole number from 1 to {MOST_SAMPLES:,}", lambda x: isinstance(x, int) and 1 <= x <= MOST_SAMPLES,
          "batch validation_samples"),
     Rule(f"a whole number from 1 to {LARGEST_SIZE}", lambda x: isinstance(x, int) and 1 <= x <= LARGEST_SIZE, "size"),
@@ -273,7 +276,7 @@ def check_values(values: dict[str, Any]) -> None:
 
 LENGTH = ("steps", "patience")
 """settings that decide how far a run goes"""
-HOW = ("wider_samples", "device", "threads", "memory", "cuda_graphs", "tensorboard", "anyway")
+HOW = ("wider_samples", "wider_n", "device", "threads", "memory", "cuda_graphs", "tensorboard", "anyway")
 """settings that decide no result"""
 IDENTITY = tuple(each.name for each in fields(Resolved) if each.name not in (*HOW, "path"))
 """those that do, and so make a run the run it is"""
