@@ -39,6 +39,7 @@ def evaluate(
     network: Which = "best",
     hard_hints: bool = False,
     hints_from: HintSource = "network",
+    after: Annotated[float, flag("SHARE")] = 1.0,
     precision: Precision = "float32",
     csv: Annotated[Path | None, flag("OUT.csv")] = None,
     json: Annotated[Path | None, flag("OUT.json")] = None,
@@ -65,6 +66,7 @@ def evaluate(
         network: The one that was selected, the last one, or the average of the weights, if the run kept one.
         hard_hints: Feed hints back as decisions, and not as probabilities.
         hints_from: What is fed as hints after the first step: the network's own, the true ones, or zeros.
+        after: Ask for the answer after this share of the algorithm's steps, 0.5 for half of them.
         precision: Of the largest matrix products: bfloat16 is quicker on CPUs that have it, and not as exact.
         csv: Write all numbers to this file, one in a line.
         json: Write all numbers to this file.
@@ -79,7 +81,12 @@ def evaluate(
     if not runs:
         raise ValueError("which runs? name the folder of one, or one above several, as in rnar evaluate runs")
     check_threads(threads)
-    place, trial = chosen_device(device), Trial(network, True if hard_hints else None, hints_from, precision)
+    if not 0 < after <= 1:
+        raise ValueError(f"--after is a share of the steps, above 0 and at most 1, not {after}")
+    if worst and after < 1:
+        raise ValueError("--worst makes pages of whole runs; leave --after away")
+    hard = True if hard_hints else None
+    place, trial = chosen_device(device), Trial(network, hard, hints_from, precision, after)
     files = writers(csv, json, figure, force)
     refused = Refused()
     found = runs_in(runs, tell, refused)

@@ -26,6 +26,7 @@ from rnar.report.hint_table import SOURCES, hint_table
 from rnar.report.listing import listing
 from rnar.report.network_table import network_table
 from rnar.report.page import Page
+from rnar.report.progress_table import SHARES, progress_table
 from rnar.report.rows import Row
 from rnar.report.size_table import size_table
 from rnar.report.store import export as export_rows
@@ -38,17 +39,18 @@ from rnar.training.settings import Device
 RUNS = Path("runs")
 WIDE = 240  # columns, of a table that goes into a file
 # at which sizes networks are tried, if --n says nothing
-SIZE_TABLE, HINT_TABLE, SIZE_FIGURE, HINT_FIGURE = (16, 32, 64), (16, 64), (4, 8, 16, 32, 64), (64,)
+SIZE_TABLE, HINT_TABLE, PROGRESS_TABLE = (16, 32, 64), (16, 64), (16, 64)
+SIZE_FIGURE, HINT_FIGURE = (4, 8, 16, 32, 64), (64,)
 
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
-Kind = Literal["1", "2", "3", "4", "networks", "sizes", "hints"]
+Kind = Literal["1", "2", "3", "4", "networks", "sizes", "hints", "progress"]
 PAPER = ("1", "2", "3", "4")
 Figure = Literal["timing", "curves", "wider", "losses", "sizes", "hints"]
 
 
 def report(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUNS...", "runs")] = (),
-    table: Annotated[Kind | None, flag("{1,2,3,4,networks,sizes,hints}", "all that was run")] = None,
+    table: Annotated[Kind | None, flag("{1,2,3,4,networks,sizes,hints,progress}", "all that was run")] = None,
     format: Format = "terminal",
     figure: Annotated[Figure | None, flag("{timing,curves,wider,losses,sizes,hints}")] = None,
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
@@ -72,7 +74,7 @@ def report(
         runs: Folders with runs, and CSV files of runs that were shared.
         table: Which of the paper's tables: 1 sequential tasks, 2 all tasks, 3 and 4 ablations. Or networks: the
             selected, the last and the average of each run. Or what trying the networks of the runs gives: sizes their
-            score at several, hints how answers depend on hints.
+            score at several, hints how answers depend on hints, progress what they say before the algorithm has ended.
         format: How a table is written.
         figure: Draw wall-clock time, validation (curves), the score at a larger size (wider) or losses along the
             training steps, or try the networks of the runs: their score against size, their hints along the steps of an
@@ -85,7 +87,7 @@ def report(
         export: Put a row for each run into FOLDER/runs.csv, also of runs that were stopped. Rows of others stay.
         readme: Put the table of all that was run into this file, between <!-- results --> and <!-- /results -->.
         bench: For --figure timing: what `rnar bench --against ... --json FILE` wrote, for the rate of dm-clrs.
-        n: For sizes and hints: which sizes to try.
+        n: For sizes, hints and progress: which sizes to try.
         samples: The same: how many samples of each size.
         network: The same, and the paper's tables: the network that was selected, the last one, or the average of the
             weights, if runs kept one.
@@ -96,11 +98,11 @@ def report(
     _check(figure, table, out)
     if bench and figure != "timing":
         raise ValueError("--bench is for --figure timing")
-    trying = {table, figure} & {"sizes", "hints"}
+    trying = {table, figure} & {"sizes", "hints", "progress"}
     if (n or samples is not None or threads is not None) and not trying:
-        raise ValueError("--n, --samples and --threads are for sizes and hints, as --table or --figure")
+        raise ValueError("--n, --samples and --threads are for sizes, hints and progress, as --table or --figure")
     if network != "best" and not trying and table not in PAPER:
-        raise ValueError("--network is for the paper's tables, and for sizes and hints, as --table or --figure")
+        raise ValueError("--network is for the paper's tables, sizes, hints and progress, as --table or --figure")
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
     rows = _chosen(gather(runs or (RUNS,), tell), tasks, models, least_steps, finished)
@@ -132,13 +134,15 @@ class _Networks:
     console: Console
     refused: Refused = field(default_factory=Refused)
 
-    def outcomes(self, usual: tuple[int, ...], hints: bool = False, source: HintSource = "network") -> list[Outcome]:
+    def outcomes(
+        self, usual: tuple[int, ...], hints: bool = False, source: HintSource = "network", after: float = 1.0
+    ) -> list[Outcome]:
         """Try them at the sizes that were asked for, or at the usual ones."""
         work = [
             (run, [some for task in tasks for some in problem_sets(task, self.sizes or usual, self.samples)])
             for run, tasks in with_networks(self.rows, tell, self.refused)
         ]
-        trial = Trial(self.which, source=source)
+        trial = Trial(self.which, source=source, after=after)
         return tried(work, self.console, hints, self.device, self.threads, self.refused, trial)
 
 
@@ -152,6 +156,8 @@ def _table(kind: Kind | None, groups: Groups, networks: _Networks) -> Page:
     if kind == "hints":
         each = [networks.outcomes(HINT_TABLE, source == "network", source) for source in SOURCES]
         return hint_table(sum(each, []))
+    if kind == "progress":
+        return progress_table(sum((networks.outcomes(PROGRESS_TABLE, after=share) for share in SHARES), []))
     return paper_table(int(kind), networks.rows, networks.which)
 
 

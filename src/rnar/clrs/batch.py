@@ -97,6 +97,12 @@ class Batch(NamedTuple):
             lengths,
         )
 
+    def beginning(self, share: float) -> Batch:
+        """The same samples with this share of their steps, at least one, as if their algorithm had ended there; the
+        outputs are still those of its end."""
+        steps = np.ceil(share * (self.lengths - 1)).astype(np.int32)  # the first hint is given, and no step
+        return self._replace(lengths=np.minimum(self.lengths, 1 + np.maximum(steps, 1))).part(slice(None))
+
 
 def as_batch(samples: Batch | Sample) -> Batch:
     """A batch as it is, a sample as a batch of one; anything else is refused."""

@@ -23,13 +23,15 @@ Tell = Callable[[str], None]
 
 
 class Trial(NamedTuple):
-    """Which network of a run is tried, what it is fed as hints, and how exactly it computes."""
+    """Which network of a run is tried, what it is fed as hints, how exactly it computes, and when it is asked."""
 
     which: Which = "best"
     hard: bool | None = None
     """hints as decisions or as what the logits suggest; None: as it was trained"""
     source: HintSource = "network"
     precision: Precision = "float32"
+    after: float = 1.0
+    """the share of an algorithm's steps after which the answer is asked for"""
 
     def network(self, run: Run, device: str | torch.device) -> Reasoner:
         reasoner = run.network(device, self.which)
@@ -42,7 +44,8 @@ class Trial(NamedTuple):
         said = "" if self.which == "best" else NETWORKS[self.which]
         fed = {"truth": "true hints fed in", "nothing": "no hints fed in", "network": ""}[self.source]
         rounded = "" if self.precision == "float32" else f"products in {self.precision}"
-        return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else "", rounded]))
+        asked = "" if self.after == 1 else f"asked after {self.after:.0%} of the steps"
+        return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else "", rounded, asked]))
 
 
 class Outcome(NamedTuple):
@@ -62,7 +65,7 @@ class Outcome(NamedTuple):
 
 def unusual(outcomes: Sequence[Outcome]) -> list[str]:
     """What is unusual about how all were tried, in a sentence; nothing if it is as ever."""
-    said = str(outcomes[0].trial._replace(source="network")) if outcomes else ""
+    said = str(outcomes[0].trial._replace(source="network", after=1.0)) if outcomes else ""
     return [f"With {said}."] if said else []
 
 
@@ -126,7 +129,7 @@ def evaluated(
         check_memory(reasoner, problems)
         start, nodes, parts = time.perf_counter(), 0, []
         for batch in problems.batches():
-            nodes, part = batch.nodes, batch.size / problems.samples
+            nodes, part, batch = batch.nodes, batch.size / problems.samples, batch.beginning(trial.after)
             told = lambda share, part=part: progress(part * share)  # noqa: E731
             view, precision = run.model.batch, trial.precision
             parts.append(evaluate(workers, batch, hints=hints, progress=told, view=view, precision=precision))
