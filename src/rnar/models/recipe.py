@@ -1,0 +1,153 @@
+"""A model is a recipe: a processor, and what it sees of the data."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+
+from rnar.clrs import find as find_task
+from rnar.clrs import transforms
+from rnar.clrs.batch import Batch, Sample, as_batch
+from rnar.clrs.spec import Spec, node
+from rnar.common.blame import definition_of
+from rnar.nn.processors.processor import Processor
+from rnar.nn.reasoner import Feeding, Reasoner
+from rnar.nn.triples import Pointers
+
+LARGEST_SIZE = 8192  # of a network: its weights take gigabytes then
+
+
+class Paper(NamedTuple):
+    authors: str
+    year: int
+    title: str
+
+    def __str__(self) -> str:
+        return f"{self.authors}, {self.year}"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A recipe for a network: a processor, and what it sees of the data. Only these two must be given:
+
+    Args:
+        name: By which it is found; letters, digits and . _ - only.
+        processor: Makes a processor of a size: `lambda size: MessagePassing(size, LSTM(size))`.
+
+    All else has the values of the benchmark. `build` makes networks, `batch` makes of samples what they see.
+    """
+
+    name: str
+    processor: Callable[[int], Processor]
+    size: int = 128
+    """How many numbers the features of a node have, unless a run says otherwise."""
+    reversal: bool = False
+    """Is there an edge hint for each hint that is a node pointer, which says to i what i points at?"""
+    static_reversal: bool = False
+    """Is there such an edge input for each input that is a node pointer too? (The order of a list is one.)"""
+    composed: bool = False
+    """Are hints that mark nodes also encoded together with pointers: the node after a marked one, or before it?"""
+    without: tuple[str, ...] = ()
+    """Inputs and hints that the network does not see."""
+    without_positions: float = 0.0
+    """In training, the probability for each batch that the input `pos` is not seen."""
+    hintless: tuple[str, ...] = ()
+    """Tasks whose hints are not used: neither fed nor predicted."""
+    order_as_hint: bool = False
+    """Is the order of a list that never changes a hint, as in the raw data, and not an input?"""
+    permutations_as_pointers: bool = False
+    """Is an order of all nodes predicted as pointers like any others?"""
+    pointers: Pointers = "means"
+    """Are pointers of pairs kept as "triplets" too, and read off them, or as the "means" of the benchmark alone?"""
+    feeding: Feeding = Feeding()
+    """How hints are used."""
+    xavier_on_scalars: bool = True
+    """Do hints that are numbers begin with small weights?"""
+    training: dict[str, Any] = field(default_factory=dict, hash=False)
+    """What the model's own paper did in another way than the standard protocol (Ibarz et al., 2022)."""
+    paper: Paper | None = None
+    equation: str = ""
+    """in one line: z = x || h are a node's encoded features and its last state, m_ij is the message from i to j"""
+    differs: str = ""
+    """where it differs from its source, in one sentence"""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", self.name):
+            raise ValueError(f"a model cannot be called {self.name!r}: letters, digits and . _ - only")
+
+    def spec(self, task: str) -> Spec:
+        """The features of a task as this model sees them."""
+        spec = transforms.spec_without_hints(find_task(task).spec, self._left_out(task))
+        if self.reversal:
+            spec = transforms.spec_with_reversed_pointers(spec)
+        if self.static_reversal:
+            spec = transforms.spec_with_reversed_inputs(spec)
+        if self.order_as_hint:  # after the reversal: a pointer that never changes has none
+            spec = transforms.spec_with_order_as_hint(spec)
+        if self.permutations_as_pointers:
+            outputs = {k: node.pointer if f == node.permutation else f for k, f in spec.outputs.items()}
+            spec = spec._replace(outputs=outputs)
+        return spec._replace(inputs={k: f for k, f in spec.inputs.items() if k not in self.without})
+
+    def batch(self, batch: Batch | Sample) -> Batch:
+        """A batch as this model sees it; once more changes nothing.
+
+        Inputs that it does not see stay in the batch, which counts its nodes by them; no network reads what its spec
+        does not name.
+        """
+        batch = as_batch(batch)
+        batch = transforms.without_hints(batch, self._left_out(batch.task))
+        spec = self.spec(batch.task)
+        if spec.inputs.keys() - batch.inputs.keys():
+            batch = transforms.reverse_inputs(batch)
+        if batch.hints.keys() == spec.hints.keys():
+            return batch
+        if self.reversal:
+            batch = transforms.reverse_pointers(batch)
+        return transforms.order_as_hint(batch) if self.order_as_hint else batch
+
+    def _left_out(self, task: str) -> tuple[str, ...]:
+        """What of a task is not seen."""
+        return (*self.without, *find_task(task).spec.hints) if task in self.hintless else self.without
+
+    def build(self, tasks: str | Iterable[str], size: int | None = None, seed: int = 0) -> Reasoner:
+        """A network for these tasks with fresh weights, which the seed decides."""
+        size = self.size if size is None else size
+        if not 1 <= size <= LARGEST_SIZE:
+            raise ValueError(f"a network's size must be 1 to {LARGEST_SIZE}, not {size}")
+        specs = {task: self.spec(task) for task in ([tasks] if isinstance(tasks, str) else tasks)}
+        if not specs:
+            raise ValueError("a network needs at least one task to learn")
+        with torch.random.fork_rng(devices=()):  # others draw from the global generator: leave it as it was
+            torch.default_generator.manual_seed(seed)
+            return Reasoner(
+                specs,
+                self._processor(size),
+                self.feeding,
+                self.xavier_on_scalars,
+                self.pointers,
+                self.composed,
+                self.without_positions,
+            )
+
+    def _processor(self, size: int) -> Processor:
+        place = definition_of(self.processor)
+        try:
+            inspect.signature(self.processor).bind(size)
+        except TypeError as error:
+            raise ValueError(
+                f"the model {self.name!r}: its processor is made of a size alone, but {error}{place}"
+            ) from None
+        found = self.processor(size)
+        if not isinstance(found, Processor):
+            raise ValueError(f"the model {self.name!r}: its processor must be a Processor, not {found!r}{place}")
+        return found
+
+    def parameters(self, task: str, size: int | None = None) -> int:
+        """How many parameters a network for this task has."""
+        return sum(parameter.numel() for parameter in self.build(task, size).parameters())
