@@ -7,7 +7,7 @@ import json
 import pytest
 
 from helpers.training import contents, small_test, tiny
-from rnar.training import testing, train
+from rnar.training import Run, testing, train
 
 SAMPLES = 4  # of a test
 
@@ -138,3 +138,38 @@ def test_what_makes_no_sense_is_refused_and_begins_anew_when_it_is_removed(tmp_p
         train(run)
     path.unlink()
     assert train(run).tests["insertion_sort"].samples == SAMPLES
+
+
+def test_a_run_is_tested_on_more_samples_later_and_its_first_result_stays(tmp_path, stopped_after):
+    few, all_of_them = settings(tmp_path / "run", test_samples=1), settings(tmp_path / "run")
+    stopped_after(100)
+    first = train(few)
+    before = (few.path / "result.json").read_bytes()
+    tried = stopped_after(2)
+    with pytest.raises(KeyboardInterrupt):  # on the way the run is as it was
+        train(all_of_them)
+    assert train(few) == first and tried == [1, 1]
+    stopped_after(100)
+    more = train(all_of_them)
+    assert (first.tests["insertion_sort"].samples, more.tests["insertion_sort"].samples) == (1, SAMPLES)
+    assert (more.best_step, more.validation, more.candidates) == (first.best_step, first.validation, first.candidates)
+    assert (few.path / "result-6-of-1-samples.json").read_bytes() == before
+    never = train(settings(tmp_path / "never"))
+    assert (more.tests, more.last, more.average) == (never.tests, never.last, never.average)
+    assert Run(few.path).settings.test_samples is None
+
+
+def test_a_test_on_more_samples_than_are_asked_for_is_told_as_it_is(tmp_path, stopped_after):
+    stopped_after(100)
+    result = train(settings(tmp_path / "run"))
+    tried = stopped_after(100)
+    assert train(settings(tmp_path / "run", test_samples=2)) == result and not tried
+
+
+def test_a_run_that_is_stopped_in_its_test_may_be_tested_on_fewer_samples(tmp_path, stopped_after):
+    stopped_after(3)
+    with pytest.raises(KeyboardInterrupt):
+        train(settings(tmp_path / "run"))
+    stopped_after(100)
+    fewer, never = (train(settings(tmp_path / name, test_samples=2)) for name in ("run", "never"))
+    assert (fewer.tests, fewer.last, fewer.average) == (never.tests, never.last, never.average)

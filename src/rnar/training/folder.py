@@ -18,11 +18,13 @@ in which the others are written makes the state alone decide where a run goes on
   count; nor does it where there is a result.
 * result.json is written last, of a state at the last step. Where a run goes on to more steps, its folder stays as it is
   until the first state beyond them is safe; then the new number is noted, and the result of the old one is set aside.
+  Where it is only tested on more samples, that is done when their result is there.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -59,8 +61,11 @@ def finished(settings: Resolved) -> Result | None:
 
 
 def whole_result(there: dict[str, Any], settings: Resolved) -> Result | None:
-    """The result in the folder of these settings, if what they ask for is `there`: the run's own settings."""
+    """The result in the folder of these settings, if what they ask for is `there`: the run's own settings. A test on
+    more samples than they ask for is one on as many."""
     result = result_of(settings.path)
+    if result is not None and _samples(there.get("test_samples")) < _samples(settings.test_samples):
+        return None
     if result is not None and result.early:  # more steps alone do not change that
         patience = there.get("patience") or 0
         return result if settings.patience is not None and settings.patience <= patience else None
@@ -219,9 +224,19 @@ class Folder:
             raise ValueError(f"{error}; remove it, and the tests begin anew") from None
 
     def finish(self, result: Result) -> None:
-        """Write the result: the run is done."""
+        """Write the result: the run is done. One that was tested on fewer samples before keeps that result, too."""
+        if (before := self._result) is not None:
+            samples = max(test.samples for test in before.tests.values())
+            os.replace(self.path / RESULT, self.path / f"result-{before.steps}-of-{samples}-samples.json")
+        if self._further is not None:
+            write_json(self.path / CONFIG, self._further)
         write_json(self.path / RESULT, result.plain())
         (self.path / TESTS).unlink(missing_ok=True)
+
+
+def _samples(count: int | None) -> float:
+    """So many, or all."""
+    return math.inf if count is None else count
 
 
 def _refuse(config: dict[str, Any], settings: Resolved) -> None:

@@ -115,7 +115,7 @@ class Settings(OfAModel):
     """That size. With 64 a run tells how its score at the size of the test moves along the steps."""
     test_samples: int | None = asked(None, "INT", "all")
     """How many samples of the official set to test on: the first so many. Six tasks have 2048 of them, which takes long
-    on a CPU."""
+    on a CPU. A run can be tested on more of them later."""
     folder: Path | None = asked(None, "PATH", "runs/TASK/MODEL/seed-SEED")
     """Where the run is kept."""
     device: Device = "auto"
@@ -274,8 +274,8 @@ def check_values(values: dict[str, Any]) -> None:
         )
 
 
-LENGTH = ("steps", "patience")
-"""settings that decide how far a run goes"""
+LENGTH = ("steps", "patience", "test_samples")
+"""settings that decide how far a run goes, and how far its test: it may go on with others"""
 HOW = ("wider_samples", "wider_n", "device", "threads", "memory", "cuda_graphs", "tensorboard", "anyway")
 """settings that decide no result"""
 IDENTITY = tuple(each.name for each in fields(Resolved) if each.name not in (*HOW, "path"))

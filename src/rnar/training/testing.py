@@ -118,9 +118,10 @@ class Testing:
     def _tested(self, which: Which, task: str) -> Tested:
         """The test of a network on a task, from where it was stopped."""
         learner, counts = self.learner, self.notes.found.setdefault(which, {}).setdefault(task, {})
-        samples = official(task, "test").part(slice(learner.settings.test_samples))
+        there = official(task, "test")
+        samples = there.part(slice(learner.settings.test_samples))
         measures = {name: measure_of(each) for name, each in learner.reasoner.heads_of(task).spec.outputs.items()}
-        done = _done(counts, measures, samples.size, self.folder.path)
+        done = min(_done(counts, measures, there.size, self.folder.path), samples.size)
         told = self.watch.testing(task, NETWORKS[which]) or (lambda share: None)
         told(done / samples.size)
         while done < samples.size:
@@ -131,15 +132,16 @@ class Testing:
                 counts.setdefault(name, []).extend(tally.counts.tolist())
             done += some.size
             self._note()
-        return Tested.of(Evaluation({name: Tally(each, np.array(counts[name])) for name, each in measures.items()}))
+        tallies = {name: Tally(each, np.array(counts[name][:done])) for name, each in measures.items()}
+        return Tested.of(Evaluation(tallies))
 
 
-def _done(counts: Counts, measures: dict[str, Measure], samples: int, folder: Path) -> int:
+def _done(counts: Counts, measures: dict[str, Measure], there: int, folder: Path) -> int:
     """How many samples were tried, if what was counted of them makes sense."""
     if not counts:
         return 0
     lengths = {len(each) for each in counts.values()}
     widths = all(len(row) == measures[name].width for name, each in counts.items() if name in measures for row in each)
-    if counts.keys() != measures.keys() or len(lengths) > 1 or max(lengths) > samples or not widths:
+    if counts.keys() != measures.keys() or len(lengths) > 1 or max(lengths) > there or not widths:
         raise ValueError(f"{folder / TESTS} has other tests than the run; remove it, and they begin anew")
     return lengths.pop()
