@@ -11,12 +11,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from rnar import models
 from rnar.clrs import ALGORITHMS, Batch, sample
 from rnar.engine import Workers, losses, predict
 from rnar.engine.losses import total_loss
 from rnar.evaluation.evaluate import evaluate
-from rnar.models import FOUND, MODELS, Model, Paper, find, register
+from rnar.models import FOUND, MODELS, Model, Paper, find, register, registry
 from rnar.nn.aggregators import Max
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.reasoner import Reasoner
@@ -200,7 +199,7 @@ def own(name: str) -> Model:
 
 
 def test_a_model_of_ones_own_gets_a_name(monkeypatch):
-    monkeypatch.setattr(models, "MODELS", dict(MODELS))
+    monkeypatch.setattr(registry, "MODELS", dict(MODELS))
     model = register(own("mine"))
     assert find("mine") is model
     with pytest.raises(ValueError, match="there is a model 'mine' already"):
