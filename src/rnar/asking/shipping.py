@@ -13,9 +13,8 @@ from rnar.asking.shipped import CARD, Card, read_card
 from rnar.clrs import Batch
 from rnar.clrs.splits import size_of
 from rnar.engine.workers import Workers
-from rnar.evaluation.beliefs import believed
+from rnar.evaluation.beliefs import Belief, believed
 from rnar.evaluation.evaluate import evaluate
-from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.sets import problem_set
 from rnar.training.files import pack, unpack, write, write_json
 from rnar.training.result import Tested
@@ -54,17 +53,23 @@ def ship(
     reasoner = run.model.build(run.settings.tasks, run.settings.size)
     load_weights(reasoner, small, into / BEST)
     workers = Workers(reasoner.eval(), threads)
-    tests = {}
+    tests, probes = {}, {}
     for task, count in counts.items():
         say(f"scoring {task} on {count} samples of the official test")
-        tests[task] = _scored(workers, run, task, None, count)
+        first = _believed(workers, run, task, None)  # they are scored one by one as well, and tried once
+        tests[task] = sum((belief.evaluation for belief in first[1:count]), start=first[0].evaluation)
+        if count > SAMPLES:
+            (batch,) = problem_set(task, samples=count).batches()
+            tests[task] += evaluate(workers, batch.part(slice(SAMPLES, None)), view=run.model.batch)
+        probes[task] = [_probe(None, first)]
     score = float(np.mean([Tested.of(test).score for test in tests.values()]))
     before = float(np.mean([test.score for test in there.tests.values()])) if there else -1.0
     if score < before and not force:
         raise ValueError(
             f"{into} has a better network: {before:.2%} where this one has {score:.2%}; --force replaces it"
         )
-    probes = {task: [_probe(workers, run, task, n) for n in (None, SMALL)] for task in tests}
+    for task, probe in probes.items():
+        probe.append(_probe(SMALL, _believed(workers, run, task, SMALL)))
     card = Card(
         **_history(run, which),
         tests={task: Tested.of(test) for task, test in tests.items()},
@@ -92,14 +97,12 @@ def _digest(weights: dict[str, Tensor]) -> str:
     return found.hexdigest()
 
 
-def _scored(workers: Workers, run: Run, task: str, n: int | None, samples: int) -> Evaluation:
-    found = [evaluate(workers, batch, view=run.model.batch) for batch in problem_set(task, n, samples).batches()]
-    return sum(found[1:], start=found[0])
+def _believed(workers: Workers, run: Run, task: str, n: int | None) -> list[Belief]:
+    return believed(workers, probed(task, n), run.model.batch, hints=False)
 
 
-def _probe(workers: Workers, run: Run, task: str, n: int | None) -> dict[str, Any]:
+def _probe(n: int | None, beliefs: list[Belief]) -> dict[str, Any]:
     """The score of each of a few samples, and how sure the network was: where it was, any machine decides alike."""
-    beliefs = believed(workers, probed(task, n), run.model.batch, hints=False)
     scores, sure = ([round(x, 4) for x in each] for each in zip(*((b.score, b.sure) for b in beliefs), strict=True))
     return {"n": n, "scores": scores, "sure": sure}
 

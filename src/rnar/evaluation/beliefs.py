@@ -16,7 +16,8 @@ from rnar.engine.samples import load
 from rnar.engine.unroll import unroll
 from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import Piece, Progress, View
-from rnar.evaluation.measures import measure_of
+from rnar.evaluation.evaluation import Evaluation
+from rnar.evaluation.measures import Tally, measure_of
 from rnar.evaluation.memory import BUDGET, cut
 from rnar.nn.decoders import Logits
 from rnar.nn.groups import Group, apart
@@ -83,14 +84,19 @@ class Belief:
         return not any(wrong.any() for wrong in self.wrong_outputs.values())
 
     @property
-    def score(self) -> float:
-        """The mean over outputs of the benchmark's measure, of this sample alone."""
-        found = []
+    def evaluation(self) -> Evaluation:
+        """What is counted of its answer, as `evaluate` counts it."""
+        found = {}
         for name, said in self.outputs.items():
             measure = measure_of(self.spec.outputs[name])
             pair = (torch.from_numpy(np.array(x)[None]) for x in (said.decided, self.sample.outputs[name]))
-            found.append(float(measure.score(measure.counts(*pair).numpy()[0])))
-        return float(np.mean(found))
+            found[name] = Tally(measure, measure.counts(*pair).numpy())
+        return Evaluation(found)
+
+    @property
+    def score(self) -> float:
+        """The mean over outputs of the benchmark's measure, of this sample alone."""
+        return self.evaluation.score
 
     @property
     def first_wrong(self) -> Wrong | None:
