@@ -1,4 +1,4 @@
-"""Variants of the models that go beyond the paper, to be tried by name:
+"""Variants of RNAR and of the models that go beyond it, to be tried by name:
 
     cd benchmarks && rnar sweep panel --models variants:scan_gru,variants:combined_without_scan
     cd benchmarks && rnar train quickselect --model variants:scan_priced
@@ -13,8 +13,9 @@ from dataclasses import replace
 from rnar.models import MODELS, Model, scanning, triplet_gmpnn
 from rnar.nn.aggregators import LSTM, Count, Max, Shuffled
 from rnar.nn.both import Added, Gated, Mapped, Summed
+from rnar.nn.reasoner import Feeding
 
-BASE, COMBINED = MODELS["scan"], MODELS["combined"]
+BASE, COMBINED, RNAR = MODELS["scan"], MODELS["combined"], MODELS["rnar"]
 
 
 def variant(name: str, processor, **switches) -> Model:
@@ -24,6 +25,11 @@ def variant(name: str, processor, **switches) -> Model:
 def counting(size: int) -> Summed:
     return Summed(Max(size), Count(size, questions=16))
 
+
+# RNAR whose hints are predicted and not fed back; fed back as decisions, with gradients that end there; not reversed
+rnar_unfed = replace(RNAR, name="rnar-unfed", feeding=Feeding(mode="decoded"))
+rnar_hard = replace(RNAR, name="rnar-hard", feeding=Feeding(hard=True))
+rnar_without_reversal = replace(RNAR, name="rnar-without-reversal", reversal=False)
 
 # the scan
 scan_gru = variant("scan-gru", scanning(cell="gru"))

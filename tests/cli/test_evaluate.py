@@ -80,6 +80,11 @@ def test_all_runs_below_a_folder_come_in_one_table_each_once(run, runs):
     assert re.search(r"^    start +\d", out, re.MULTILINE) and f"seed {SEED}" in out
 
 
+def test_larger_problems_may_have_fewer_samples(run, runs):
+    out = run(runs / "bfs" / "rnar", "--n", 4, 6, "--samples", 5, 2)[1]
+    assert [line[4:6] for line in lines_of(out, "rnar,")] == [["4", "5"], ["6", "2"]]
+
+
 def test_json_and_csv_hold_what_an_evaluation_in_python_gives(run, runs, tmp_path):
     files = tmp_path / "out.json", tmp_path / "out.csv"
     flags = ("--n", 5, 7, "--samples", 6, "--hints", "--json", files[0], "--csv", files[1])
@@ -187,6 +192,7 @@ def test_sizes_samples_and_threads_that_make_no_sense_are_refused(run, runs):
     refused(run(one, "--n", 0), "n=0", "smallest")
     refused(run(one, "--n", 8, "--samples", 0), "1 to 1,000,000 samples")
     refused(run(one, "--samples", 0), "1 to 1,000,000 samples")
+    refused(run(one, "--n", 4, 8, 9, "--samples", 3, 5), "2 times for 3 sizes")
     refused(run(one, "--n", 16000, "--samples", 1), "n=16000 is too large", "GB")
     refused(run(one, "--n", "many"), "--n", "many")
     refused(run(one, "--threads", 0), "threads must be 1 to 256, not 0")

@@ -139,7 +139,7 @@ def test_problems_of_ones_own_say_themselves_how_sizes_are_counted():
     assert validation_set(settings, MINIMUM).nodes == 32
     with training_data(settings, MINIMUM) as stream:
         assert [next(stream).nodes for _ in range(3)] == [6, 10, 6]
-    (only,) = problem_sets(SEVEN, (4, 8, 16), None)
+    (only,) = problem_sets(SEVEN, (4, 8, 16))
     assert only.n == 7 and next(only.batches()).nodes == 7
 
 

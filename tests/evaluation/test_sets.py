@@ -43,9 +43,21 @@ def test_of_a_string_matcher_the_haystack_has_the_size_and_the_needle_comes_on_t
 
 
 def test_two_segments_have_one_size_and_are_tried_once():
-    (problems,) = problem_sets("segments_intersect", (16, 32, 64), None)
+    (problems,) = problem_sets("segments_intersect", (16, 32, 64))
     assert problems.official and problems.n == 4
-    assert [problems.n for problems in problem_sets("bfs", (16, 64, 16), None)] == [16, 64]
+    assert [problems.n for problems in problem_sets("bfs", (16, 64, 16))] == [16, 64]
+
+
+def test_samples_are_counted_once_for_all_sizes_or_for_each():
+    sizes = (64, 16, 32)
+    assert [each.samples for each in problem_sets("bfs", sizes)] == 3 * [32]
+    assert [each.samples for each in problem_sets("bfs", sizes, [5])] == [5, 5, 5]
+    assert [(each.n, each.samples) for each in problem_sets("bfs", sizes, [3, 8, 4])] == [(64, 3), (16, 8), (32, 4)]
+    assert [each.samples for each in problem_sets("segments_intersect", sizes, [3, 8, 4])] == [3]
+    with pytest.raises(ValueError, match="2 times for 3 sizes"):
+        problem_sets("bfs", sizes, [3, 8])
+    with pytest.raises(ValueError, match="2 times for 1 sizes"):
+        problem_sets("bfs", samples=[3, 8])
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,13 @@ def test_the_cost_is_that_of_the_whole_run(run, runs):
     assert line[:3] == ["Minimum", "mpnn", "1×2"] and float(line[-1]) > 0 and "Average" not in out
 
 
+def test_of_each_size_there_may_be_another_number_of_samples(run, runs):
+    said = " ".join(run(runs, "--table", "sizes", "--n", 4, 6, "--samples", 5, 2, "--tasks", "minimum")[1].split())
+    assert "on 5 (n = 4), 2 (n = 6) samples" in said
+    said = " ".join(run(runs, "--table", "sizes", *SIZES, "--tasks", "minimum")[1].split())
+    assert "on 3 samples" in said
+
+
 def test_a_csv_has_no_networks_to_try(run, runs, tmp_path):
     run(runs, "--export", tmp_path)
     refused(run(tmp_path / "runs.csv", "--table", "sizes"), "needs the networks of run folders")

@@ -33,7 +33,7 @@ MOMENTS = 5  # of the steps that the table of hints has
 def evaluate(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUN...")],
     n: Annotated[tuple[int, ...], flag("INT...", "64")] = (),
-    samples: Annotated[int | None, flag("INT", "as many as the official set has")] = None,
+    samples: Annotated[tuple[int, ...], flag("INT...", "as many as the official set has")] = (),
     data: Annotated[Path | None, flag("FILE.npz", "the official test set")] = None,
     hints: bool = False,
     network: Which = "best",
@@ -60,7 +60,7 @@ def evaluate(
     Args:
         runs: Folders of runs, or folders above them.
         n: Sizes to try. A string matcher's needle comes on top of them, as in the official sets.
-        samples: How many samples of each size.
+        samples: How many samples of each size: one number, or one for each of --n.
         data: Samples that `rnar data export` wrote, in place of --n and --samples.
         hints: Score the hints too, at each step.
         network: The one that was selected, the last one, or the average of the weights, if the run kept one.
@@ -90,7 +90,7 @@ def evaluate(
     files = writers(csv, json, figure, force)
     refused = Refused()
     found = runs_in(runs, tell, refused)
-    if data is not None and (n or samples is not None):
+    if data is not None and (n or samples):
         raise ValueError("--data has its samples and sizes; leave --n and --samples away")
     work = [(run, sets_of(run, n, samples, data)) for run in found]
     check_worst(worst, pages, force, {run.path: sets for run, sets in work})
@@ -161,12 +161,13 @@ def writers(
     return found
 
 
-def sets_of(run: Run, sizes: tuple[int, ...], samples: int | None, data: Path | None) -> list[ProblemSet]:
+def sets_of(run: Run, sizes: tuple[int, ...], samples: tuple[int, ...], data: Path | None) -> list[ProblemSet]:
     """By default as in the run's own test."""
     if data is not None:
         return [exported(task, data) for task in run.settings.tasks]
-    count = run.settings.test_samples if samples is None and not sizes else samples
-    return [problems for task in run.settings.tasks for problems in problem_sets(task, sizes, count)]
+    if not samples and not sizes and run.settings.test_samples is not None:
+        samples = (run.settings.test_samples,)
+    return [problems for task in run.settings.tasks for problems in problem_sets(task, sizes, samples)]
 
 
 def note_of_one_size(sets: Iterable[list[ProblemSet]], sizes: tuple[int, ...]) -> None:

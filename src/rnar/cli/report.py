@@ -62,7 +62,7 @@ def report(
     readme: Annotated[Path | None, flag("FILE")] = None,
     bench: Annotated[tuple[Path, ...], flag("FILE...")] = (),
     n: Annotated[tuple[int, ...], flag("INT...", "some from 4 to 64")] = (),
-    samples: Annotated[int | None, flag("INT", "as many as the official set has")] = None,
+    samples: Annotated[tuple[int, ...], flag("INT...", "as many as the official set has")] = (),
     network: Which = "best",
     device: Device = "cpu",
     threads: Annotated[int | None, flag("INT", "one for each core")] = None,
@@ -88,7 +88,7 @@ def report(
         readme: Put the table of all that was run into this file, between <!-- results --> and <!-- /results -->.
         bench: For --figure timing: what `rnar bench --against ... --json FILE` wrote, for the rate of dm-clrs.
         n: For sizes, hints and progress: which sizes to try.
-        samples: The same: how many samples of each size.
+        samples: The same: how many samples of each size, one number or one for each of --n.
         network: The same, and the paper's tables: the network that was selected, the last one, or the average of the
             weights, if runs kept one.
         device: The same: what computes.
@@ -99,7 +99,7 @@ def report(
     if bench and figure != "timing":
         raise ValueError("--bench is for --figure timing")
     trying = {table, figure} & {"sizes", "hints", "progress"}
-    if (n or samples is not None or threads is not None) and not trying:
+    if (n or samples or threads is not None) and not trying:
         raise ValueError("--n, --samples and --threads are for sizes, hints and progress, as --table or --figure")
     if network != "best" and not trying and table not in PAPER:
         raise ValueError("--network is for the paper's tables, sizes, hints and progress, as --table or --figure")
@@ -127,7 +127,7 @@ class _Networks:
 
     rows: list[Row]
     sizes: tuple[int, ...]
-    samples: int | None
+    samples: tuple[int, ...]
     which: Which
     device: torch.device
     threads: int | None

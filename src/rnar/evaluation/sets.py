@@ -1,6 +1,6 @@
 """What a network is tried on: the test set of a task, or more samples, or other sizes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,11 +68,23 @@ def at_once(n: int) -> int:
     return max(1, min(MOST_AT_ONCE, 32 * 128**3 // n**3))
 
 
-def problem_sets(task: str, sizes: tuple[int, ...], samples: int | None) -> list[ProblemSet]:
-    """The sets of these sizes, each once; of no size, the test set. Each has as many samples as that by default."""
+def problem_sets(task: str, sizes: Sequence[int] = (), samples: Sequence[int] = ()) -> list[ProblemSet]:
+    """The sets of these sizes, each once; of no size, the test set.
+
+    Args:
+        task: What they are of.
+        sizes: How large the problems of each set are.
+        samples: How many each has: one number for all, or one for each size; of no number, as many as the test set.
+    """
+    sizes, counts = sizes or [OFFICIAL], samples or [None]
+    if len(counts) not in (1, len(sizes)):
+        raise ValueError(
+            f"how many samples is said {len(counts)} times for {len(sizes)} sizes; say it once for all, or for each"
+        )
+    counts = list(counts) * len(sizes) if len(counts) == 1 else counts
     if find(task).problem.only_size:
-        return [problem_set(task, None, samples)]
-    return [problem_set(task, n, samples) for n in dict.fromkeys(sizes or [OFFICIAL])]
+        return [problem_set(task, None, counts[0])]
+    return [problem_set(task, n, count) for n, count in dict(zip(sizes, counts, strict=True)).items()]
 
 
 def exported(task: str, file: Path) -> ProblemSet:
