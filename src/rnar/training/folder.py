@@ -4,7 +4,7 @@
     metrics.jsonl        a line for each validation
     state.safetensors    all that is needed to go on: weights, Adam's moments, the best weights, where the data are
     best.safetensors     the weights that were best in validation; in the end those of the network that is tested
-    tests.json           what is known of the tests, until all are done
+    tests.json           what was counted of each sample of the tests, and which network was selected for them
     result.json          the test, when all is done
 
 The state is one file and takes its name when it is complete, so that a process may be killed at any moment. The order
@@ -15,7 +15,7 @@ in which the others are written makes the state alone decide where a run goes on
 * best.safetensors is written after the state that holds the same weights. So it is never ahead of the state; where it
   is behind, or ahead because a network was selected for the test, it is made anew of the state.
 * tests.json says after which step of the run its networks were tested. If that is not where the state is, it does not
-  count; nor does it where there is a result.
+  count. It stays beside the result, so that a test on more samples goes on from there.
 * result.json is written last, of a state at the last step. Where a run goes on to more steps, its folder stays as it is
   until the first state beyond them is safe; then the new number is noted, and the result of the old one is set aside.
   Where it is only tested on more samples, that is done when their result is there.
@@ -231,7 +231,6 @@ class Folder:
         if self._further is not None:
             write_json(self.path / CONFIG, self._further)
         write_json(self.path / RESULT, result.plain())
-        (self.path / TESTS).unlink(missing_ok=True)
 
 
 def _samples(count: int | None) -> float:
