@@ -85,6 +85,14 @@ def test_larger_problems_may_have_fewer_samples(run, runs):
     assert [line[4:6] for line in lines_of(out, "rnar,")] == [["4", "5"], ["6", "2"]]
 
 
+def test_numbers_are_whole_where_it_is_narrow(run, runs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "62")
+    out = run(runs / "bfs" / "rnar", "--n", 4, "--samples", 5)[1]
+    assert "…" not in out and max(map(len, out.splitlines())) <= 62
+    (line,) = [line for line in out.splitlines() if " to " in line]
+    assert len(re.findall(r"\d+\.\d\d", line)) == 4
+
+
 def test_json_and_csv_hold_what_an_evaluation_in_python_gives(run, runs, tmp_path):
     files = tmp_path / "out.json", tmp_path / "out.csv"
     flags = ("--n", 5, 7, "--samples", 6, "--hints", "--json", files[0], "--csv", files[1])

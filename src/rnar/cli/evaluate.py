@@ -210,7 +210,7 @@ def caption(outcomes: Sequence[Outcome]) -> Text:
 
 def plain_table(words: list[str], numbers: list[str]) -> Table:
     """A table without lines: columns of words on the left, and columns of numbers."""
-    left = [Column(name, no_wrap=name != "hint", overflow="fold") for name in words]
+    left = [Column(name, overflow="fold") for name in words]  # these give way where it is narrow, and no number does
     right = [Column(name, justify="right", no_wrap=True) for name in numbers]
     return Table(*left, *right, box=None, pad_edge=False, header_style="dim")
 

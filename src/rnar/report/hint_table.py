@@ -8,12 +8,12 @@ from rnar.evaluation.measures import Tally
 from rnar.nn.reasoner import HintSource
 from rnar.report import published as paper
 from rnar.report.page import DASH, Cell, Page, number
-from rnar.report.trials import Outcome, unusual
+from rnar.report.trials import Outcome, counted, unusual
 
 HEADS: dict[HintSource, str] = {"network": "own\nhints", "truth": "true\nhints", "nothing": "no\nhints"}
 SOURCES = tuple(HEADS)
 ABOUT = (
-    "Scores are micro-F1 in percent, on {samples} samples a size, where a network is fed its own hints, the true ones, "
+    "Scores are micro-F1 in percent, on {samples} samples, where a network is fed its own hints, the true ones, "
     "or none. The last column: how right its own hints are, over all steps and samples, in percent (of numbers the "
     "squared error)."
 )
@@ -21,9 +21,8 @@ ABOUT = (
 
 def hint_table(outcomes: Sequence[Outcome]) -> Page:
     """A line for each network, task and size, of what was tried with each source of hints."""
-    samples = " or ".join(map(str, sorted({outcome.problems.samples for outcome in outcomes})))
     page = Page("Answers and hints", ["task", "model", "n", *HEADS.values(), "its own hints"], left=2)
-    page.about += [ABOUT.format(samples=samples), *unusual(outcomes)]
+    page.about += [ABOUT.format(samples=counted(outcomes)), *unusual(outcomes)]
     found: dict[tuple[str, Path, int], dict[HintSource, Outcome]] = {}
     for outcome in outcomes:
         key = outcome.problems.task, outcome.run.path, outcome.problems.n

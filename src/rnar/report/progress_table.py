@@ -13,13 +13,13 @@ from rnar.evaluation.measures import measure_of
 from rnar.evaluation.sets import ProblemSet
 from rnar.report import published as paper
 from rnar.report.page import DASH, Cell, Page, number
-from rnar.report.trials import Outcome, unusual
+from rnar.report.trials import Outcome, counted, unusual
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 """of an algorithm's steps, after which networks are asked"""
 ALGORITHM = "the algorithm"
 ABOUT = (
-    "Scores are micro-F1 in percent, on {samples} samples a size, of the answer that is asked for after a part of the "
+    "Scores are micro-F1 in percent, on {samples} samples, of the answer that is asked for after a part of the "
     "steps. The algorithm: of the hint that becomes the answer, as it is by then, where there is one. Who is right "
     "before the algorithm has got there does not follow it."
 )
@@ -28,9 +28,8 @@ ABOUT = (
 def progress_table(outcomes: Sequence[Outcome]) -> Page:
     """A line for each network, task and size, of what was tried after each share of the steps."""
     shares = sorted({outcome.trial.after for outcome in outcomes})
-    samples = " or ".join(map(str, sorted({outcome.problems.samples for outcome in outcomes})))
     page = Page("Answers before the end", ["task", "model", "n", *(f"{share:.0%}" for share in shares)], left=2)
-    page.about += [ABOUT.format(samples=samples), *unusual(outcomes)]
+    page.about += [ABOUT.format(samples=counted(outcomes)), *unusual(outcomes)]
     found: dict[ProblemSet, dict[Path, dict[float, Outcome]]] = {}
     for outcome in outcomes:
         each = found.setdefault(outcome.problems, {}).setdefault(outcome.run.path, {})

@@ -8,7 +8,7 @@ from rnar.report import published as paper
 from rnar.report.page import DASH, EMPTY, Cell, Page, mark_best, number, quiet
 from rnar.report.rows import Row
 from rnar.report.trial_lines import Line, lines
-from rnar.report.trials import Outcome, unusual
+from rnar.report.trials import Outcome, counted, unusual
 
 ABOUT = (
     "Scores are micro-F1 in percent, on {samples} samples. ± is half of the 95% interval over samples; of "
@@ -19,9 +19,9 @@ ABOUT = (
 
 def size_table(outcomes: Sequence[Outcome], rows: Sequence[Row]) -> Page:
     """What was tried, and below it the mean of each model that has all tasks; `rows` tell what the runs cost."""
-    sizes = _sizes(outcomes)
+    sizes = sorted({outcome.problems.n for outcome in outcomes})
     head = ["task", "model", "seeds ×\nsteps", *(f"n = {n}" for n in sizes), "s a\nstep", "GB"]
-    about = [ABOUT.format(samples=_samples(outcomes)), *unusual(outcomes)]
+    about = [ABOUT.format(samples=counted(outcomes)), *unusual(outcomes)]
     page = Page("Score against size", head, left=2, about=about)
     places = range(3, 3 + len(sizes))
     found = lines(outcomes, together=True)
@@ -36,19 +36,6 @@ def size_table(outcomes: Sequence[Outcome], rows: Sequence[Row]) -> Page:
     _mark(means := [line for line in means if line], places)
     page.rows += means if len(found) > 1 else []  # of one task there is no mean
     return page
-
-
-def _samples(outcomes: Sequence[Outcome]) -> str:
-    """How many each score is of, in words: one number if that does not depend on the size."""
-    counts = {n: {each.problems.samples for each in outcomes if each.problems.n == n} for n in _sizes(outcomes)}
-    words = {n: " or ".join(map(str, sorted(some))) for n, some in counts.items()}
-    if len(set(words.values())) == 1:
-        return next(iter(words.values()))
-    return ", ".join(f"{count} (n = {n})" for n, count in words.items())
-
-
-def _sizes(outcomes: Sequence[Outcome]) -> list[int]:
-    return sorted({outcome.problems.n for outcome in outcomes})
 
 
 def _line(line: Line, sizes: list[int], rows: Sequence[Row]) -> list[Cell]:

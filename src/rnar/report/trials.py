@@ -69,6 +69,17 @@ def unusual(outcomes: Sequence[Outcome]) -> list[str]:
     return [f"With {said}."] if said else []
 
 
+def counted(outcomes: Sequence[Outcome]) -> str:
+    """How many samples each score is of, in words: one number if that does not depend on the size."""
+    each: dict[int, set[int]] = {}
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.problems.n):
+        each.setdefault(outcome.problems.n, set()).add(outcome.problems.samples)
+    words = {n: " or ".join(map(str, sorted(some))) for n, some in each.items()}
+    if len(set(words.values())) == 1:
+        return words.popitem()[1]
+    return ", ".join(f"{count} (n = {n})" for n, count in words.items())
+
+
 def runs_in(paths: Iterable[Path], tell: Tell, refuse: Tell) -> list[Run]:
     """The runs at these folders, and below them, each once. `tell` hears of those below that have no network yet,
     `refuse` of those that cannot be read."""
