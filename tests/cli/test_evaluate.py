@@ -86,9 +86,9 @@ def test_larger_problems_may_have_fewer_samples(run, runs):
 
 
 def test_numbers_are_whole_where_it_is_narrow(run, runs, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "62")
+    monkeypatch.setenv("COLUMNS", "56")
     out = run(runs / "bfs" / "rnar", "--n", 4, "--samples", 5)[1]
-    assert "…" not in out and max(map(len, out.splitlines())) <= 62
+    assert "…" not in out and max(map(len, out.splitlines())) <= 56
     (line,) = [line for line in out.splitlines() if " to " in line]
     assert len(re.findall(r"\d+\.\d\d", line)) == 4
 
