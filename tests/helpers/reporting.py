@@ -54,7 +54,11 @@ def made_up(
     (path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     if score is not None:
         result = dict(
-            score=score, tests={task: tested(score)}, validation=scores[best], best_step=marks[best], steps=last
+            score=score,
+            tests={task: tested(score, plain["test_samples"])},
+            validation=scores[best],
+            best_step=marks[best],
+            steps=last,
         )
         cost = dict(parameters=1234, seconds=pace * last, test_seconds=1.0, memory_mb=2500.0)
         more = {name: {task: tested(other)} for name, other in (others or {}).items()}
@@ -62,10 +66,10 @@ def made_up(
     return path
 
 
-def tested(score: float) -> dict[str, Any]:
+def tested(score: float, samples: int | None = None) -> dict[str, Any]:
     """What a result says of one test."""
     interval = [max(0.0, score - 0.01), min(1.0, score + 0.01)]
-    return dict(score=score, interval=interval, outputs={"x": score}, exact=0.1, samples=32)
+    return dict(score=score, interval=interval, outputs={"x": score}, exact=0.1, samples=samples or 32)
 
 
 def write(path: Path, value: Any) -> None:

@@ -80,6 +80,17 @@ def test_other_settings_are_another_row(run, runs, tmp_path):
     assert "rows 1 added, 0 replaced, 6 kept" in run(tmp_path / "more", "--export", tmp_path / "results")[1]
 
 
+def test_a_test_on_more_samples_takes_the_place_of_one_on_fewer_and_not_the_other_way_round(run, tmp_path):
+    results = tmp_path / "results"
+    for name, samples in (("few", 4), ("more", 16)):
+        made_up(tmp_path / name, "dfs", score=0.4 if samples == 4 else 0.3, test_samples=samples)
+    run(tmp_path / "few", "--export", results)
+    assert "rows 0 added, 1 replaced, 0 kept" in run(tmp_path / "more", "--export", results)[1]
+    assert "rows 0 added, 0 replaced, 1 kept" in run(tmp_path / "few", "--export", results)[1]
+    (row,) = exported(results)
+    assert (row["test_n64"], row["test_samples"]) == ("0.3", "16") and row["settings"].endswith("test_samples=16")
+
+
 def test_a_run_that_was_taken_further_keeps_its_first_result_until_it_has_a_new_one(run, tmp_path):
     path = made_up(tmp_path, "dfs", score=0.4, steps=500)
     shutil.move(path / "result.json", path / "result-500.json")

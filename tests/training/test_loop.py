@@ -66,7 +66,7 @@ def best_of(result: Result) -> Candidate:
 def test_the_folder_says_all_about_the_run(finished):
     run, result = finished
     assert sorted(p.name for p in run.path.iterdir() if p.name[0] != ".") == [
-        "best.safetensors", "config.json", "metrics.jsonl", "result.json", "state.safetensors"
+        "best.safetensors", "config.json", "metrics.jsonl", "result.json", "state.safetensors", "tests.json"
     ]  # fmt: skip
     assert run.settings == replace(tiny(run.path).resolved(), threads=None, wider_samples=32)
     (environment,) = run.config["environments"]

@@ -21,7 +21,8 @@ TYPES = {name: get_type_hints(Row)[name] for name in COLUMNS}
 def export(rows: Iterable[Row], folder: Path) -> str:
     """Put rows into the folder's CSV, in place of those of the same runs; all others stay as they are.
 
-    So does the row of a run that had been finished where it now is not. Says what was done, in words.
+    So does the row of a run that had been finished where it now is not, or tested on more samples. Says what was done,
+    in words.
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--export {folder} is a file; name a folder, in which {FILE} is made")
@@ -35,8 +36,7 @@ def export(rows: Iterable[Row], folder: Path) -> str:
         if key not in places:
             lines.append(new)
             added += 1
-        elif row.finished or lines[places[key]]["finished"] != YES:
-            old = lines[places[key]]
+        elif _tells_more(row, old := lines[places[key]]):
             lines[places[key]] = {**old, **new, "note": new["note"] or old.get("note", "")}
             replaced += 1
     lines.sort(key=_order)
@@ -57,8 +57,18 @@ def _written(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def _tells_more(row: Row, line: dict[str, str]) -> bool:
+    """Is there as much known as there was, or more?"""
+    if not row.finished or line["finished"] != YES:
+        return row.finished or line["finished"] != YES
+    samples = line["test_samples"]
+    return not samples.isdecimal() or row.test_samples is None or row.test_samples >= int(samples)
+
+
 def _key(line: dict[str, str]) -> tuple[str, ...]:
-    return tuple(line[name] for name in KEY)
+    """What tells runs apart: on how many samples it was tested does not make another run."""
+    settings = " ".join(pair for pair in line["settings"].split() if not pair.startswith("test_samples="))
+    return tuple(settings if name == "settings" else line[name] for name in KEY)
 
 
 def _order(line: dict[str, str]) -> tuple[str, str, str, int, str]:
