@@ -93,6 +93,16 @@ def test_numbers_are_whole_where_it_is_narrow(run, runs, monkeypatch):
     assert len(re.findall(r"\d+\.\d\d", line)) == 4
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_files_say_in_which_precision_it_was_computed(run, runs, tmp_path, precision):
+    files = tmp_path / "out.json", tmp_path / "out.csv"
+    few = ("--n", 4, "--samples", 2, "--precision", precision, "--json", files[0], "--csv", files[1])
+    assert run(runs / "bfs" / "rnar", *few)[0] == 0
+    assert [each["precision"] for each in json.loads(files[0].read_text())["evaluations"]] == [precision]
+    with open(files[1], newline="") as file:
+        assert {line["precision"] for line in csv.DictReader(file)} == {precision}
+
+
 def test_json_and_csv_hold_what_an_evaluation_in_python_gives(run, runs, tmp_path):
     files = tmp_path / "out.json", tmp_path / "out.csv"
     flags = ("--n", 5, 7, "--samples", 6, "--hints", "--json", files[0], "--csv", files[1])

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -93,7 +93,12 @@ def settings_text(settings: dict[str, Any]) -> str:
 
 def deciding(settings: str) -> str:
     """Of a row's settings those that decide its score."""
-    return " ".join(pair for pair in settings.split() if pair.partition("=")[0] not in BESIDE)
+    return without(BESIDE, settings)
+
+
+def without(names: Sequence[str], settings: str) -> str:
+    """A row's settings but for some."""
+    return " ".join(pair for pair in settings.split() if pair.partition("=")[0] not in names)
 
 
 def with_score_of(network: Which, rows: list[Row]) -> list[Row]:

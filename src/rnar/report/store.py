@@ -11,7 +11,7 @@ import msgspec
 
 from rnar.common.escaping import as_cell, from_cell, printable
 from rnar.common.files import appearing, free, read
-from rnar.report.rows import COLUMNS, KEY, LATER, Row, parsed
+from rnar.report.rows import COLUMNS, KEY, LATER, Row, parsed, without
 
 FILE = "runs.csv"
 YES, NO = "yes", "no"
@@ -59,15 +59,16 @@ def _written(value: Any) -> str:
 
 def _tells_more(row: Row, line: dict[str, str]) -> bool:
     """Is there as much known as there was, or more?"""
-    if not row.finished or line["finished"] != YES:
-        return row.finished or line["finished"] != YES
+    finished = line["finished"] == YES
+    if not (row.finished and finished):
+        return row.finished or not finished
     samples = line["test_samples"]
     return not samples.isdecimal() or row.test_samples is None or row.test_samples >= int(samples)
 
 
 def _key(line: dict[str, str]) -> tuple[str, ...]:
     """What tells runs apart: on how many samples it was tested does not make another run."""
-    settings = " ".join(pair for pair in line["settings"].split() if not pair.startswith("test_samples="))
+    settings = without(["test_samples"], line["settings"])
     return tuple(settings if name == "settings" else line[name] for name in KEY)
 
 

@@ -12,7 +12,7 @@ from rnar.training.environment import versions
 
 COLUMNS: tuple[str, ...] = (
     "run", "model", "seed", "task", "n", "nodes", "samples", "network", "trained_steps", "hard_hints",
-    "hints_from", "after", "problems", "what", "name", "step", "value", "low", "high"
+    "hints_from", "after", "precision", "problems", "what", "name", "step", "value", "low", "high"
 )  # fmt: skip
 
 
@@ -39,6 +39,7 @@ def plain(outcome: Outcome) -> dict[str, Any]:
         "hard_hints": outcome.trial.hard,
         "hints_from": outcome.trial.source,
         "after": outcome.trial.after,
+        "precision": outcome.trial.precision,
         "problems": {"file": problems.file} if problems.file else drawn,
         "score": _number(evaluation.score),
         "interval": [_number(bound) for bound in outcome.interval],
