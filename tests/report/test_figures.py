@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-import xml.etree.ElementTree
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from helpers.command import runner
 from helpers.reporting import made_up, silent, write
+from helpers.svg import texts
 from helpers.training import small_test, tiny
 from rnar.models import MODELS
 from rnar.report import figures
 from rnar.report.figures import Curve, rates
 from rnar.report.folders import gather
 from rnar.report.groups import grouped
+from rnar.report.scored import Scored
 from rnar.report.strokes import strokes
 from rnar.report.trial_figures import smoothed
 from rnar.report.trial_lines import Line
+from rnar.report.trials import Trial
 from rnar.training import testing, train
 
 
@@ -45,17 +45,6 @@ def bench(path: Path, n: int, seconds: float, task: str = "heapsort") -> Path:
     sizes = {"n": n, "batch": 32, "size": 128, "threads": 2}
     write(path, dict(task=task, model="rnar", sizes=sizes, dm_clrs={"training": {"median": seconds}}))
     return path
-
-
-def texts(path: Path) -> list[str]:
-    """Everything that is written in an SVG, which has texts in comments."""
-    return [node.text.strip() for node in _comments(path) if node.text]
-
-
-def _comments(path: Path):
-    builder = xml.etree.ElementTree.TreeBuilder(insert_comments=True)
-    root = xml.etree.ElementTree.fromstring(path.read_bytes(), xml.etree.ElementTree.XMLParser(target=builder))
-    return [node for node in root.iter() if node.tag is xml.etree.ElementTree.Comment]
 
 
 @pytest.mark.parametrize("figure", ["timing", "curves", "losses"])
@@ -175,19 +164,13 @@ def test_networks_that_differ_in_their_seed_are_one_line_and_others_are_not(run,
 
 
 def test_the_score_of_several_seeds_is_their_mean_and_its_standard_error():
-    def outcome(seed: int, score: float) -> Any:
-        settings = SimpleNamespace(name="rnar", seed=seed)
-        return SimpleNamespace(
-            run=SimpleNamespace(settings=settings),
-            problems=SimpleNamespace(n=8),
-            evaluation=SimpleNamespace(score=score),
-            interval=(0.1, 0.7),
-        )
+    def scored(seed: int, score: float) -> Scored:
+        return Scored("runs", "", "rnar", seed, "bfs", 8, 3, score, (0.1, 0.7), Trial(), 100, 16, {})
 
-    three = Line([outcome(0, 0.2), outcome(1, 0.4), outcome(2, 0.6)])
+    three = Line([scored(0, 0.2), scored(1, 0.4), scored(2, 0.6)])
     assert three.score() == pytest.approx((0.4, 0.2 / 3**0.5, 0.2 / 3**0.5))
     assert (three.label, three.sizes) == ("RNAR, mean of 3 seeds", [8])
-    alone = Line([outcome(5, 0.4)])
+    alone = Line([scored(5, 0.4)])
     assert alone.score() == pytest.approx((0.4, 0.3, 0.3)) and alone.label == "RNAR, seed 5"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import torch
 import tyro
@@ -21,13 +21,15 @@ from rnar.evaluation.sets import problem_sets
 from rnar.nn.reasoner import HintSource
 from rnar.report.folders import gather
 from rnar.report.formats import FORMATS, markdown, terminal
-from rnar.report.groups import Groups, grouped
+from rnar.report.groups import Groups, grouped, in_order
 from rnar.report.hint_table import SOURCES, hint_table
 from rnar.report.listing import listing
 from rnar.report.network_table import network_table
 from rnar.report.page import Page
 from rnar.report.progress_table import SHARES, progress_table
+from rnar.report.recorded import is_recorded, recorded
 from rnar.report.rows import Row
+from rnar.report.scored import Scored
 from rnar.report.size_table import size_table
 from rnar.report.store import export as export_rows
 from rnar.report.tables import paper_table
@@ -36,6 +38,7 @@ from rnar.training.environment import chosen_device
 from rnar.training.run import Which
 from rnar.training.settings import Device
 
+T = TypeVar("T")
 RUNS = Path("runs")
 WIDE = 240  # columns, of a table that goes into a file
 # at which sizes networks are tried, if --n says nothing
@@ -71,7 +74,8 @@ def report(
     """Runs in tables and figures, beside the numbers of the paper: mean and standard error over seeds.
 
     Args:
-        runs: Folders with runs, and CSV files of runs that were shared.
+        runs: Folders with runs, and CSV files of runs that were shared. For sizes also what `rnar evaluate --csv FILE`
+            wrote: these scores are shown, and nothing is tried.
         table: Which of the paper's tables: 1 sequential tasks, 2 all tasks, 3 and 4 ablations. Or networks: the
             selected, the last and the average of each run. Or what trying the networks of the runs gives: sizes their
             score at several, hints how answers depend on hints, progress what they say before the algorithm has ended.
@@ -105,6 +109,13 @@ def report(
         raise ValueError("--network is for the paper's tables, sizes, hints and progress, as --table or --figure")
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
+    if trying == {"sizes"} and any(map(is_recorded, runs)):
+        if n or samples or threads is not None or network != "best" or least_steps or finished or export or readme:
+            raise ValueError(
+                "scores of a CSV are shown as they are: give no flags but --tasks, --models and the output's"
+            )
+        _show_sizes(_scores_in(runs, tasks, models), figure is not None, format, target)
+        return 0
     rows = _chosen(gather(runs or (RUNS,), tell), tasks, models, least_steps, finished)
     groups, console = grouped(rows), screen()
     if export is not None:
@@ -119,6 +130,24 @@ def report(
     elif table is not None or (export is None and readme is None) or target is not None:
         _show(_table(table, groups, networks), format, target, console)
     return networks.refused.code
+
+
+def _scores_in(files: tuple[Path, ...], tasks: tuple[str, ...], models: tuple[str, ...]) -> list[Scored]:
+    if others := [str(path) for path in files if not is_recorded(path)]:
+        raise ValueError(f"{others[0]} is no CSV of scores, and others are; ask for runs and for scores one at a time")
+    found = _matching(recorded(files), tasks, lambda each: each.task)
+    found = _matching(found, models, lambda each: each.model)
+    return sorted(found, key=lambda each: in_order(each.task, each.model))
+
+
+def _show_sizes(scores: list[Scored], draw: bool, format: Format, target: Path | None) -> None:
+    if not draw:
+        _show(size_table(scores, []), format, target, screen())
+        return
+    from rnar.report import trial_figures  # matplotlib takes a second
+
+    assert target is not None
+    write(target, trial_figures.sizes(scores, image_format("--out", target)))
 
 
 @dataclass
@@ -152,7 +181,7 @@ def _table(kind: Kind | None, groups: Groups, networks: _Networks) -> Page:
     if kind == "networks":
         return network_table(groups)
     if kind == "sizes":
-        return size_table(networks.outcomes(SIZE_TABLE), networks.rows)
+        return size_table([*map(Scored.of, networks.outcomes(SIZE_TABLE))], networks.rows)
     if kind == "hints":
         each = [networks.outcomes(HINT_TABLE, source == "network", source) for source in SOURCES]
         return hint_table(sum(each, []))
@@ -173,7 +202,7 @@ def _drawn(figure: Figure, groups: Groups, bench: tuple[Path, ...], networks: _N
     if figure == "losses":
         return figures.losses(groups, image)
     if figure == "sizes":
-        return trial_figures.sizes(networks.outcomes(SIZE_FIGURE), image)
+        return trial_figures.sizes([*map(Scored.of, networks.outcomes(SIZE_FIGURE))], image)
     return trial_figures.hints(networks.outcomes(HINT_FIGURE, hints=True), image)
 
 
@@ -201,7 +230,7 @@ def _chosen(
     return _matching(_matching(rows, tasks, lambda row: row.task), models, lambda row: row.model)
 
 
-def _matching(rows: list[Row], patterns: tuple[str, ...], name: Callable[[Row], str]) -> list[Row]:
+def _matching(rows: list[T], patterns: tuple[str, ...], name: Callable[[T], str]) -> list[T]:
     """Those whose name fits one of the patterns; all if there are none."""
     found = [row for row in rows if not patterns or any(fnmatchcase(name(row), pattern) for pattern in patterns)]
     if not found:

@@ -22,7 +22,8 @@ ABOUT = (
 def hint_table(outcomes: Sequence[Outcome]) -> Page:
     """A line for each network, task and size, of what was tried with each source of hints."""
     page = Page("Answers and hints", ["task", "model", "n", *HEADS.values(), "its own hints"], left=2)
-    page.about += [ABOUT.format(samples=counted(outcomes)), *unusual(outcomes)]
+    page.about += [ABOUT.format(samples=counted(outcome.problems for outcome in outcomes))]
+    page.about += unusual(outcome.trial for outcome in outcomes)
     found: dict[tuple[str, Path, int], dict[HintSource, Outcome]] = {}
     for outcome in outcomes:
         key = outcome.problems.task, outcome.run.path, outcome.problems.n

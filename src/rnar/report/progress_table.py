@@ -29,7 +29,8 @@ def progress_table(outcomes: Sequence[Outcome]) -> Page:
     """A line for each network, task and size, of what was tried after each share of the steps."""
     shares = sorted({outcome.trial.after for outcome in outcomes})
     page = Page("Answers before the end", ["task", "model", "n", *(f"{share:.0%}" for share in shares)], left=2)
-    page.about += [ABOUT.format(samples=counted(outcomes)), *unusual(outcomes)]
+    page.about += [ABOUT.format(samples=counted(outcome.problems for outcome in outcomes))]
+    page.about += unusual(outcome.trial for outcome in outcomes)
     found: dict[ProblemSet, dict[Path, dict[float, Outcome]]] = {}
     for outcome in outcomes:
         each = found.setdefault(outcome.problems, {}).setdefault(outcome.run.path, {})

@@ -12,11 +12,11 @@ from matplotlib.ticker import MaxNLocator
 
 from rnar.report.figures import canvas, draw_band, looks, saved, shared_legend
 from rnar.report.published import title
+from rnar.report.scored import Scored
 from rnar.report.strokes import Stroke, nth, strokes
 from rnar.report.trial_lines import Line, lines
 from rnar.report.trials import Outcome
 
-LARGEST_SEEN = 16  # in training, by the standard protocol
 FEW = 20  # steps that have a marker each
 MANY, WINDOWS = 40, 40  # steps from which lines are smoothed, and into how many windows
 SPREAD = 0.05  # by which share of n points stand apart at most, so that intervals do not hide each other
@@ -25,20 +25,20 @@ COLUMNS, WIDTH, HEIGHT, LIMITS = 3, 4.6, 3.4, (-3, 103)
 
 def figure(outcomes: Sequence[Outcome], format: str) -> bytes:
     """A panel for each task; with hints, one more for each run and task, of the largest size."""
-    found = lines(outcomes)
+    found = lines(map(Scored.of, outcomes))
     largest = [line.at(line.sizes[-1]) for some in found.values() for line in some]
-    with_hints = [line for line in largest if line.outcomes[0].evaluation.hints]
+    with_hints = [line for line in largest if line.scores[0].hints]
     return _drawn(list(found.values()), with_hints, format)
 
 
-def sizes(outcomes: Sequence[Outcome], format: str) -> bytes:
+def sizes(scores: Sequence[Scored], format: str) -> bytes:
     """Score against size, a panel for each task."""
-    return _drawn(list(lines(outcomes, together=True).values()), [], format)
+    return _drawn(list(lines(scores, together=True).values()), [], format)
 
 
 def hints(outcomes: Sequence[Outcome], format: str) -> bytes:
     """How well each hint is predicted along the steps, a panel for each task, model and size."""
-    every = (line for some in lines(outcomes, together=True).values() for line in some)
+    every = (line for some in lines(map(Scored.of, outcomes), together=True).values() for line in some)
     return _drawn([], [line.at(n) for line in every for n in line.sizes], format)
 
 
@@ -65,19 +65,18 @@ def draw_scores(axes: Axes, some: list[Line], drawn: dict[str, Stroke]) -> None:
         thin: dict[str, Any] = dict(markersize=4, capsize=2, linewidth=1.2, elinewidth=0.8)
         axes.errorbar(n, score, bars, label=line.label, marker=stroke.marker, **thin, **stroke.looks)
         if len(line.seeds) > 1:
-            each = [(outcome.problems.n * shift, 100 * outcome.evaluation.score) for outcome in line.outcomes]
+            each = [(one.n * shift, 100 * one.score) for one in line.scores]
             axes.plot(*zip(*each, strict=True), ".", color=stroke.colour, alpha=0.5, markersize=4)
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [str(n) for n in sizes])
     axes.minorticks_off()
-    outcomes = [outcome for line in some for outcome in line.outcomes]
-    seen = max(max(outcome.run.settings.sizes or [LARGEST_SEEN]) for outcome in outcomes)
+    seen = max(one.seen for line in some for one in line.scores)
     if sizes[0] <= seen < sizes[-1]:
         axes.axvspan(sizes[0] / 1.2, seen * 1.1, color="0.93", zorder=0)
         axes.text(sizes[0] / 1.15, 0, "sizes of training", fontsize=7, color="0.4")
     counts = {len(line.seeds) > 1 for line in some}
     bars = [name for name, are in (("95% interval", False), ("standard error", True)) if are in counts]
-    axes.set(title=title(outcomes[0].problems.task), xlim=(sizes[0] / 1.2, sizes[-1] * 1.2), ylim=LIMITS)
+    axes.set(title=title(some[0].scores[0].task), xlim=(sizes[0] / 1.2, sizes[-1] * 1.2), ylim=LIMITS)
     axes.set(xlabel="size of the problems (n)", ylabel=f"score ± {' or '.join(bars)} (%)")
 
 
@@ -87,11 +86,11 @@ def draw_hints(axes: Axes, line: Line) -> None:
     Hints that are numbers are left out: they have errors and no accuracy. Those that are sets have an F1, and dashes.
     Of long traces the mean over a window is drawn, and each step faintly behind it.
     """
-    first, *_ = line.outcomes
-    names = [name for name, tally in first.evaluation.hints.items() if not tally.measure.is_error]
+    first, *_ = line.scores
+    names = [name for name, tally in first.hints.items() if not tally.measure.is_error]
     for k, name in enumerate(names):
-        each = 100 * np.array([outcome.evaluation.hints[name].each for outcome in line.outcomes])  # [seeds, T]
-        is_set, steps = first.evaluation.hints[name].measure.name == "F1", np.arange(1, each.shape[1] + 1)
+        each = 100 * np.array([one.hints[name].each for one in line.scores])  # [seeds, T]
+        is_set, steps = first.hints[name].measure.name == "F1", np.arange(1, each.shape[1] + 1)
         style: dict[str, Any] = dict(color=nth(k).colour, linestyle="--" if is_set else "-", linewidth=1.4)
         if len(steps) <= FEW:
             style |= dict(marker=nth(k).marker, markersize=4)
@@ -100,7 +99,7 @@ def draw_hints(axes: Axes, line: Line) -> None:
             each = smoothed(each, len(steps) // WINDOWS)
         draw_band(axes, steps, each, label=f"{name} (F1)" if is_set else name, **style)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set(title=f"{title(first.problems.task)}, n={first.problems.n}\n{line.label}", ylim=LIMITS)
+    axes.set(title=f"{title(first.task)}, n={first.n}\n{line.label}", ylim=LIMITS)
     axes.set(xlabel="step", ylabel="accuracy of hints, or F1 (%)")
     if names:  # beside the panel, as there are many
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0, frameon=False, fontsize=7)

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rnar.evaluation.measures import Tally
+from rnar.report.scored import Scored
 from rnar.report.store import as_table
 from rnar.report.trials import Outcome
 from rnar.training.environment import versions
 
 COLUMNS: tuple[str, ...] = (
-    "run", "model", "seed", "task", "n", "nodes", "samples", "network", "trained_steps", "hard_hints",
-    "hints_from", "after", "precision", "problems", "what", "name", "step", "value", "low", "high"
+    "run", "model", "seed", "task", "n", "nodes", "samples", "network", "trained_steps", "largest_seen",
+    "hard_hints", "hints_from", "after", "precision", "problems", "what", "name", "step", "value", "low", "high"
 )  # fmt: skip
 
 
@@ -31,6 +32,7 @@ def plain(outcome: Outcome) -> dict[str, Any]:
         "model": settings.name,
         "seed": settings.seed,
         "trained_steps": outcome.step,
+        "largest_seen": Scored.of(outcome).seen,
         "task": problems.task,
         "n": problems.n,
         "nodes": outcome.nodes,

@@ -1,11 +1,11 @@
 """Evaluating what training has left in folders."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 
@@ -48,6 +48,15 @@ class Trial(NamedTuple):
         return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else "", rounded, asked]))
 
 
+class Sized(Protocol):
+    """So many samples of one size."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def samples(self) -> int: ...
+
+
 class Outcome(NamedTuple):
     """How the best network of a run did on a set of problems."""
 
@@ -63,17 +72,18 @@ class Outcome(NamedTuple):
     """of training, after which the network was so"""
 
 
-def unusual(outcomes: Sequence[Outcome]) -> list[str]:
+def unusual(trials: Iterable[Trial]) -> list[str]:
     """What is unusual about how all were tried, in a sentence; nothing if it is as ever."""
-    said = str(outcomes[0].trial._replace(source="network", after=1.0)) if outcomes else ""
-    return [f"With {said}."] if said else []
+    each = dict.fromkeys(str(trial._replace(source="network", after=1.0)) for trial in trials)
+    said = ", or with ".join(filter(None, each))
+    return [f"{'With' if len(each) == 1 else 'Some with'} {said}."] if said else []
 
 
-def counted(outcomes: Sequence[Outcome]) -> str:
+def counted(sets: Iterable[Sized]) -> str:
     """How many samples each score is of, in words: one number if that does not depend on the size."""
     each: dict[int, set[int]] = {}
-    for outcome in sorted(outcomes, key=lambda outcome: outcome.problems.n):
-        each.setdefault(outcome.problems.n, set()).add(outcome.problems.samples)
+    for one in sorted(sets, key=lambda one: one.n):
+        each.setdefault(one.n, set()).add(one.samples)
     words = {n: " or ".join(map(str, sorted(some))) for n, some in each.items()}
     if len(set(words.values())) == 1:
         return words.popitem()[1]
