@@ -22,11 +22,12 @@ def plain(name: str, task: str, n: int, batch: int, size: int) -> tuple[int, np.
 
 def by_hand(n: int, batch: int, h: int) -> int:
     """Those of mpnn on minimum, whose inputs are 2 of nodes and 1 of pairs, its hints 2 of nodes, its output 1."""
-    nodes, pairs, steps = batch * n, batch * n * n, n - 1
-    of_nodes = nodes * (2 * h + 2 * h * 3 * h + h * h)  # hints; z to receiver, sender and itself; messages to states
+    nodes, pairs, steps, channels = batch * n, batch * n * n, n - 1, 4
+    of_nodes = nodes * ((channels + h) * 3 * h + h * h)  # z to receiver, sender and itself; messages to states
     of_pairs = pairs * (h + 2 * h * h)  # a channel; two layers of the message
-    decoded = nodes * 3 * h * 2
-    once = nodes * 2 * h + h * h + nodes * 3 * h  # inputs; the channel through W_e; the output
+    decoded = nodes * (channels + 2 * h) * 2
+    once = h * h + nodes * (channels + 2 * h)  # the channel of pairs through W_e; the output
+    once += channels * h * (3 * h + 2 + 1)  # channels of nodes through the maps of z, and of what is decoded
     return 2 * (steps * (of_nodes + of_pairs + batch * h * h + decoded) + once)
 
 

@@ -332,6 +332,41 @@ def test_a_processor_that_prepares_nothing_computes_the_same():
     assert_same(*found, 1e-5)
 
 
+class Encoded(MessagePassing):
+    """Gets features of nodes, as processors do that do not read channels."""
+
+    reads_channels = False
+
+
+@pytest.mark.parametrize("task", ["quickselect", "heapsort", "floyd_warshall", "kmp_matcher", "segments_intersect"])
+def test_channels_of_nodes_give_what_their_features_give(task):
+    """Heapsort and the string matcher have decoders of the whole graph, which want a maximum over features."""
+    batch, logits, found = data(task), [], []
+    for kind in (MessagePassing, Encoded):
+        torch.manual_seed(0)
+        processor = kind(SIZE, LSTM(SIZE), triplets=8, gate=True)
+        reasoner = Reasoner({task: find(task).spec}, processor).double()
+        prepared = reasoner.prepare(task, *inputs_of(batch))
+        assert (prepared.encoding is None) == (kind is Encoded)
+        logits.append(predict(reasoner, batch, hints=True).hints)
+        backward(reasoner, batch)
+        found.append(gradients(reasoner))
+    assert_same(*logits, 1e-9)
+    assert_same(*found, 1e-9)
+
+
+def inputs_of(batch) -> tuple[dict[str, torch.Tensor], int]:
+    return {name: torch.as_tensor(x) for name, x in batch.inputs.items()}, batch.nodes
+
+
+def test_in_a_lower_precision_nodes_are_encoded_first():
+    """Two keys that differ by little would be the same channel in bfloat16."""
+    reasoner, given = made("minimum").train(), inputs_of(data("minimum"))
+    assert reasoner.prepare("minimum", *given).encoding is not None
+    reasoner.precision = "bfloat16"
+    assert reasoner.prepare("minimum", *given).encoding is None
+
+
 def test_a_training_stream_can_be_learned_from():
     model = find_model("rnar")
     reasoner = model.build("kmp_matcher", size=SIZE)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ from torch import Tensor, nn
 from rnar.clrs.spec import Feature
 from rnar.nn.groups import Group, grouped
 from rnar.nn.kinds import DECODING_STEPS, Ring, log_sinkhorn
-from rnar.nn.linear import Linear, OfChannels, Rectified, SideBySide
+from rnar.nn.linear import Linear, LinearMap, OfChannels, Rectified, SideBySide
 from rnar.nn.triples import Codes
 from rnar.ops import max_dot, max_dot_rectified, max_dot_triples, max_over_senders, relu_dot_triples
 
@@ -34,7 +33,7 @@ class View:
     """What decoders see of a step, of B samples with N nodes."""
 
     nodes: Tensor
-    """[B, N, node_width]"""
+    """[B, N, node_width], or with channels in place of the first H"""
     channels: Tensor
     """[B, N, N, C]: what is known of pairs; decoders make of it what they need"""
     edges: Tensor | Rectified | None
@@ -50,10 +49,13 @@ class View:
         pointers = None if self.pointers is None else self.pointers[some]
         return View(self.nodes[some], self.channels[some], edges, self.whole[some], pointers)
 
-    @cached_property
-    def best(self) -> Tensor:
-        """The maximum over nodes: [B, node_width]"""
-        return max_over_senders(self.nodes[:, :, None]).squeeze(1)
+    def best(self, encoding: LinearMap | None) -> Tensor:
+        """The maximum over nodes: [B, node_width]. `encoding`: of the channels that nodes begin with, if any."""
+        nodes = self.nodes
+        if encoding is not None:
+            channels, rest = nodes.tensor_split([encoding.weight.shape[1]], dim=-1)
+            nodes = torch.cat([encoding(channels), rest], dim=-1)
+        return max_over_senders(nodes[:, :, None]).squeeze(1)
 
 
 class PairMap(NamedTuple):
@@ -293,6 +295,8 @@ class Prepared(NamedTuple):
     pairs: list[PairMap]
     lasts: list[Map | None]
     """of each group"""
+    encoding: LinearMap | None
+    """of nodes, where they come as channels and a maximum of their features is wanted"""
 
 
 class Decoders(nn.Module):
@@ -311,8 +315,9 @@ class Decoders(nn.Module):
     def reads_pairs(self) -> bool:
         return any(pairs for _, pairs, _ in self._counts)
 
-    def prepare(self, pairs: OfChannels) -> Prepared:
-        """What is the same at every step of a batch; `pairs` encodes the channels of pairs."""
+    def prepare(self, pairs: OfChannels, encoding: OfChannels | None = None) -> Prepared:
+        """What is the same at every step of a batch; `pairs` encodes the channels of pairs, `encoding` those with which
+        nodes begin, if they do."""
         of_nodes, of_best, of_whole, of_pairs, rests = [], [], [], [], {}
         for decoders in self._decoders:
             each = zip(*(decoder.maps() for decoder in decoders), strict=True)
@@ -326,17 +331,19 @@ class Decoders(nn.Module):
             of_best += whole[:1]
             of_whole += [linear.weight for linears in whole[1:] for linear in linears]
         return Prepared(
-            SideBySide.of(of_nodes, rests) if of_nodes else None,
+            SideBySide.of(of_nodes, rests).after(encoding) if of_nodes else None,
             SideBySide.of(of_best, rests).beside(torch.cat(of_whole)) if of_best else None,
             of_pairs,
             [_last(decoders[0]) for decoders in self._decoders],
+            encoding.map if encoding and of_best else None,
         )
 
     def forward(self, view: View, prepared: Prepared, noise: Tensor | None = None) -> dict[Group, Logits]:
         """`noise` [B, N, N], uniform in [0, 1), is for permutations in training."""
         of_nodes = iter(prepared.nodes(view.nodes) if prepared.nodes else ())
-        of_whole = iter(prepared.whole(torch.cat([view.best, view.whole], dim=-1)) if prepared.whole else ())
-        of_pairs, found = iter(prepared.pairs), {}
+        of_whole, of_pairs, found = iter(()), iter(prepared.pairs), {}
+        if prepared.whole:
+            of_whole = iter(prepared.whole(torch.cat([view.best(prepared.encoding), view.whole], dim=-1)))
         rows = zip(self.groups, self._decoders, self._counts, prepared.lasts, strict=True)
         for group, (decoder, *_), (nodes, pairs, whole), last in rows:
             piece = next(of_whole) if whole else None

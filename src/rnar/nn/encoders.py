@@ -19,7 +19,7 @@ class Graph(NamedTuple):
     """What a processor sees of B samples with N nodes at one step: features of H numbers."""
 
     nodes: Tensor
-    """[B, N, H]: the encoded features of each node"""
+    """[B, N, H]: the encoded features of each node; [B, N, C], not yet encoded, if there is an `encoding`"""
     channels: Tensor
     """[B, N, N, C]: what is known of each pair (i, j); its encoded features are `pairs(channels)`, [B, N, N, H]"""
     pairs: OfChannels
@@ -36,6 +36,8 @@ class Graph(NamedTuple):
     """of products of pairs, and of large tensors that only feed such products; None: that of all others"""
     drawn: Any = None
     """what `Processor.draw` returned: the same at every step of a batch"""
+    encoding: OfChannels | None = None
+    """the map from channels of nodes to features, for a processor that reads channels; None: `nodes` are features"""
     triples: Triples | None = None
     """pointers of pairs, where they are part of the messages of three nodes"""
 

@@ -74,6 +74,15 @@ class SideBySide(NamedTuple):
         widths = tuple(sum(linear.out_features for linear in group) for group in groups)
         return SideBySide(LinearMap(torch.cat([linear.weight for linear in linears]), torch.cat(biases)), widths)
 
+    def after(self, encoding: OfChannels | None) -> SideBySide:
+        """The same maps, whose first inputs come as the channels that this would encode; None: as they are."""
+        if encoding is None:
+            return self
+        (weight, bias, *_), size = self.map, encoding.weight.shape[1]
+        first, rest = weight[:, :size], weight[:, size:]
+        folded = torch.cat([first @ encoding.weight.T, rest], dim=1)
+        return self._replace(map=LinearMap(folded, first @ encoding.bias + bias))
+
     def beside(self, weight: Tensor) -> SideBySide:
         """With more inputs, of which this is the weight [all outputs, more]."""
         return self._replace(map=self.map._replace(weight=torch.cat([self.map.weight, weight], dim=1)))

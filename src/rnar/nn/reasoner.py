@@ -41,17 +41,19 @@ class Prepared(NamedTuple):
     """What is the same at every step of B samples: their encoded inputs, and weights that are put together once."""
 
     nodes: Tensor
-    """[B, N, H]: the encoded inputs of nodes"""
+    """[B, N, H]: the encoded inputs of nodes; [B, N, C], not yet encoded, if there is an `encoding`"""
     whole: Tensor
     """[B, H]: the encoded inputs of the graph"""
     channels: Tensor
     """[B, N, N, C]: the inputs of pairs"""
     pairs: OfChannels
     """the map from the channels of pairs, first inputs and then hints, to H features"""
+    encoding: OfChannels | None
+    """the map from the channels of nodes, first inputs and then hints, to H features, where they are not encoded"""
     adjacency: Tensor | None
     """bool [B, N, N]: which nodes inputs join; None where no processor looks at it"""
     hints: dict[Place, LinearMap]
-    """the maps from the channels of hints, but those of pairs"""
+    """the maps from the channels of hints, but those of pairs, and of nodes where they are not encoded"""
     pointers: list[Tensor]
     """each [B, N, N, N]: inputs that are pointers of pairs, where they are kept as triples"""
     pointing: list[Tensor]
@@ -189,23 +191,35 @@ class Reasoner(nn.Module):
         read, maps, of_hints = heads.inputs(wide), heads.inputs.prepare(), heads.hints.prepare()
         read = {place: channels.to(like.dtype) for place, channels in read.items()}
         batch, zeros, each = len(next(iter(inputs.values()))), like.new_zeros, apart(wide)
-        pairs = maps.get("edge", OfChannels(zeros(0, size), zeros(size)))
+        nothing = OfChannels(zeros(0, size), zeros(size))
+        pairs, of_nodes = maps.get("edge", nothing), maps.get("node", nothing)
         if "edge" in of_hints:
-            pairs = pairs.beside(of_hints["edge"])
+            pairs = pairs.beside(of_hints.pop("edge"))
+        known, encoding = read.get("node", zeros(batch, nodes, 0)), None
+        if self._reads_channels(heads):
+            encoding = of_nodes.beside(of_hints.pop("node", nothing))
         return Prepared(
-            maps["node"](read["node"]) if "node" in maps else zeros(batch, nodes, size),
+            known if encoding else of_nodes(known),
             maps["graph"](read["graph"]) if "graph" in maps else zeros(batch, size),
             read.get("edge", zeros(batch, nodes, nodes, 0)),
             pairs,
+            encoding,
             self._adjacency(heads, wide, batch, nodes) if self.processor.uses_adjacency else None,
-            {place: of_hints[place].map for place in of_hints if place != "edge"},
+            {place: of_hints[place].map for place in of_hints},
             [x.to(like.dtype) for x in stacked(heads.spec.inputs, each)] if heads.codes else [],
             [each[name].to(like.dtype) for name in points(heads.spec.inputs)] if heads.composed else [],
-            self.processor.prepare(pairs),
+            self.processor.prepare(pairs) if encoding is None else self.processor.prepare(pairs, encoding),
             self.processor.draw(nodes, rng),
-            heads.decode_hints.prepare(pairs),
-            heads.decode_outputs.prepare(pairs),
+            heads.decode_hints.prepare(pairs, encoding),
+            heads.decode_outputs.prepare(pairs, encoding),
         )
+
+    def _reads_channels(self, heads: Heads) -> bool:
+        """Are nodes given to the processor, and to decoders, as what is known of them, so that encoding costs nothing?
+
+        Not in a lower precision: two keys that differ by little would be one number, and are two after an encoding.
+        """
+        return self.processor.reads_channels and heads.composed is None and self.rounding is None
 
     def _forgets_positions(self, rng: torch.Generator | None) -> bool:
         if not self.training or not self.without_positions:
@@ -265,8 +279,10 @@ class Reasoner(nn.Module):
         """The inputs of the active samples, and the hints that are fed to them."""
         nodes, whole, channels = prepared.nodes[:active], prepared.whole[:active], prepared.channels[:active]
         read = {place: x.to(nodes.dtype) for place, x in heads.hints(hints).items()}
-        if "node" in read:
+        if "node" in prepared.hints:
             nodes = nodes + prepared.hints["node"](read["node"])
+        elif "node" in read:
+            nodes = torch.cat([nodes, read["node"]], dim=-1)
         if heads.composed is not None:
             features, each = heads.encoded_hints, apart(hints)
             marked = torch.stack([each[name] for name in marks(features)], dim=-1).to(nodes.dtype)
@@ -291,6 +307,7 @@ class Reasoner(nn.Module):
             prepared.processor,
             self.rounding,
             prepared.drawn,
+            prepared.encoding,
             triples,
         )
 

@@ -29,7 +29,7 @@ class Prepared(NamedTuple):
     """What is the same at every step of a batch: weights laid side by side, and maps put into one another."""
 
     of_nodes: SideBySide
-    """all maps of z, those that are added to maps of a at last"""
+    """all maps of z, those that are added to maps of a at last; after the encoding of nodes, if z has their channels"""
     of_whole: SideBySide
     """all maps of g; their biases have those of the maps of pairs in them"""
     of_messages: LinearMap
@@ -62,6 +62,8 @@ class MessagePassing(Processor):
         - output: nodes [B, N, 3 H] are x_j || h_j || h_j'; edges [B, N, N, H] with triplets, else None
     """
 
+    reads_channels = True
+
     def __init__(
         self,
         size: int,
@@ -86,7 +88,7 @@ class MessagePassing(Processor):
         self.triplets = Triplets(size, triplets) if triplets else None
         self.gate = Gate(size) if gate else None
 
-    def prepare(self, pairs: OfChannels) -> Prepared:
+    def prepare(self, pairs: OfChannels, nodes: OfChannels | None = None) -> Prepared:
         of_nodes: list[Sequence[nn.Linear]] = [[self.to_receiver], [self.to_sender]]
         with_messages: list[nn.Linear] = [self.from_node]
         of_messages, of_whole = [self.from_messages], [self.to_whole]
@@ -101,7 +103,7 @@ class MessagePassing(Processor):
             with_messages.append(self.gate.from_node)
             of_messages.append(self.gate.from_messages)
         return Prepared(
-            SideBySide.of([*of_nodes, with_messages]),
+            SideBySide.of([*of_nodes, with_messages]).after(nodes),
             SideBySide.of([[linear] for linear in of_whole], rests),
             LinearMap(*stacked(of_messages)),
             None if self.gate is None else LinearMap(self.gate.out.weight, self.gate.out.bias),
@@ -114,7 +116,7 @@ class MessagePassing(Processor):
         return (like.new_zeros(batch, nodes, self.size),)
 
     def forward(self, graph: Graph, state: State, rng: torch.Generator | None = None) -> Step:
-        prepared: Prepared = graph.prepared or self.prepare(graph.pairs)
+        prepared: Prepared = graph.prepared or self.prepare(graph.pairs, graph.encoding)
         (hidden,) = state
         z = torch.cat([graph.nodes, hidden], dim=-1)
         receiver, sender, *of_triplets, own = prepared.of_nodes(z)

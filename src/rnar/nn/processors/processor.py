@@ -18,7 +18,8 @@ class Step(NamedTuple):
     state: State
     """tensors [B, ...]: what the next step starts from"""
     nodes: Tensor
-    """[B, N, node_width]: what decoders see of each node"""
+    """[B, N, node_width]: what decoders see of each node; of a processor that reads channels, these in place of the
+    first H"""
     edges: Tensor | Rectified | None = None
     """[B, N, N, edge_width]: what decoders see of each pair, besides its encoded features"""
     losses: dict[str, Tensor] = {}  # noqa: RUF012 (nobody changes it)
@@ -47,6 +48,10 @@ class Processor(nn.Module, ABC):
     """how many numbers its messages of three nodes have, which pointers of pairs may be part of; 0: it has none"""
     uses_adjacency = False
     """Does it look at `graph.adjacency`?"""
+    reads_channels = False
+    """Can it take what is known of nodes as it is, C numbers in place of their H encoded features? Then it puts their
+    encoding into its own maps of nodes, where there is a `graph.encoding`, and what decoders see of a node begins with
+    these channels; where there is none, it gets features as all others do."""
     pointers_from_edges = False
     """Are pointers read off the pairs alone, by one linear map?"""
     losses: tuple[str, ...] = ()
@@ -55,11 +60,11 @@ class Processor(nn.Module, ABC):
     def progress(self, fraction: float) -> None:  # noqa: B027 (most have nothing to do)
         """Called before each step of training: which fraction of it is done, from 0 to 1."""
 
-    def prepare(self, pairs: OfChannels) -> Any:
+    def prepare(self, pairs: OfChannels, nodes: OfChannels | None = None) -> Any:
         """What is the same at every step of a batch, such as products of weights: `graph.prepared` in each step.
 
-        Tensors in (nested) tuples and dicts; `pairs` encodes the channels of pairs, as `graph.pairs` does. By default
-        there is nothing.
+        Tensors in (nested) tuples and dicts; `pairs` encodes the channels of pairs, as `graph.pairs` does. Only a
+        processor that reads channels is given `nodes`, which encodes theirs. By default there is nothing.
         """
 
     def draw(self, nodes: int, rng: torch.Generator | None) -> Any:
