@@ -79,6 +79,6 @@ def test_what_makes_no_sense_is_refused_in_a_line(run, runs, written, tmp_path):
     head, first, *_ = good.read_text().splitlines()
     bad = tmp_path / "bad.csv"
     bad.write_text(f"{head}\n{first.replace(',bfs,4,', ',bfs,many,')}\n")
-    refused(run(bad, "--table", "sizes"), "line 1 of", "bad.csv", "n")
+    refused(run(bad, "--table", "sizes"), "row 1 of", "bad.csv", "n")
     bad.write_text(f"{head}\n")
     refused(run(bad, "--table", "sizes"), "no score in")

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -61,13 +61,13 @@ def _head(path: Path) -> list[str]:
         return file.readline(10_000).decode("utf-8-sig", "replace").strip().split(",")
 
 
-def recorded(paths: Iterable[Path]) -> list[Scored]:
+def recorded(paths: Sequence[Path]) -> list[Scored]:
     """The scores of all these files. Of a network that was tried twice at a size, the one of more samples counts."""
     found: dict[tuple[str, str, int], Scored] = {}
     for path in paths:
         for number, line in enumerate(_lines(path), start=1):
             if line["what"] == SCORE:
-                each = _parsed(line, f"line {number} of {path}").scored
+                each = _parsed(line, f"row {number} of {path}").scored
                 key = each.task, each.kind, each.n
                 if key not in found or found[key].samples <= each.samples:
                     found[key] = each
@@ -84,7 +84,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
 
 
 def _parsed(line: dict[str, str], place: str) -> Recorded:
-    said = {name: printable(from_cell(line.get(name) or "")) for name in (*COLUMNS, "largest_seen")}
+    said = {name: printable(from_cell(line.get(name) or "")) for name in COLUMNS}
     try:
         return msgspec.convert({name: text for name, text in said.items() if text}, Recorded, strict=False)
     except msgspec.ValidationError as error:

@@ -35,8 +35,8 @@ class Line(NamedTuple):
 
     @property
     def way(self) -> str:
-        """What is unusual about how the networks were asked, in words; how exactly they computed is none of it."""
-        return str(self.scores[0].trial._replace(precision="float32"))
+        """What is unusual about how the networks were asked, in words."""
+        return str(self.scores[0].trial)
 
     def at(self, n: int) -> Line:
         return Line([each for each in self.scores if each.n == n])
