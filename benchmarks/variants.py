@@ -15,7 +15,7 @@ from rnar.nn.aggregators import LSTM, Count, Max, Shuffled
 from rnar.nn.both import Added, Gated, Mapped, Summed
 from rnar.nn.reasoner import Feeding
 
-BASE, COMBINED, RNAR = MODELS["scan"], MODELS["combined"], MODELS["rnar"]
+BASE, COMBINED, LINKED, RNAR = MODELS["scan"], MODELS["combined"], MODELS["linked"], MODELS["rnar"]
 
 
 def variant(name: str, processor, **switches) -> Model:
@@ -60,9 +60,10 @@ combined_without_counting = replace(
 combined_in_order = replace(
     COMBINED, name="combined-in-order", processor=scanning(counting, from_zero=True, reads=32, width=32)
 )
-combined_without_composed = replace(COMBINED, name="combined-without-composed", composed=False)
+combined_without_composed = replace(COMBINED, name="combined-without-composed", composed="none")
 combined_without_reversal = replace(COMBINED, name="combined-without-reversal", static_reversal=False)
 combined_with_hints = replace(COMBINED, name="combined-with-hints", hintless=())
-composed = replace(MODELS["triplet-gmpnn"], name="composed", composed=True)
+composed = replace(MODELS["triplet-gmpnn"], name="composed", composed="one")
+linked_all_marks = replace(LINKED, name="linked-all-marks", composed="all")
 static_reversal = replace(MODELS["triplet-gmpnn"], name="static-reversal", static_reversal=True)
 hintless = replace(MODELS["triplet-gmpnn"], name="hintless", hintless=("binary_search",))

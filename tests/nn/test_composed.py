@@ -8,16 +8,16 @@ import torch
 from rnar.clrs import find, sample
 from rnar.engine import backward, predict
 from rnar.nn.aggregators import Max
-from rnar.nn.composed import Composed, composed_of, marks, points
+from rnar.nn.composed import Composed, Marks, composed_of, marks, points
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.reasoner import Feeding, Reasoner
 
 SIZE = 8
 
 
-def network(task: str, **options) -> Reasoner:
+def network(task: str, which: Marks = "one", **options) -> Reasoner:
     torch.manual_seed(0)
-    return Reasoner({task: find(task).spec}, MessagePassing(SIZE, Max(SIZE)), composed=True, **options)
+    return Reasoner({task: find(task).spec}, MessagePassing(SIZE, Max(SIZE)), composed=which, **options)
 
 
 def test_a_mark_is_composed_with_a_pointer_both_ways():
@@ -48,12 +48,20 @@ def test_every_mask_has_a_channel_with_every_pointer():
 
 
 @pytest.mark.parametrize(
-    ("task", "masks", "pointers"), [("minimum", 2, 1), ("quickselect", 5, 1), ("kmp_matcher", 5, 2)]
+    ("task", "which", "masks", "pointers"),
+    [
+        ("minimum", "one", 2, 1),
+        ("quickselect", "one", 5, 1),
+        ("kmp_matcher", "one", 4, 2),
+        ("kmp_matcher", "all", 5, 2),
+        ("dijkstra", "one", 1, 1),
+        ("dijkstra", "all", 3, 1),
+    ],
 )
-def test_pointers_may_be_inputs_or_hints(task, masks, pointers):
+def test_pointers_may_be_inputs_or_hints(task, which, masks, pointers):
     spec = find(task).spec
-    assert (len(marks(spec.hints)), len(points(spec.inputs)) + len(points(spec.hints))) == (masks, pointers)
-    made = network(task)
+    assert (len(marks(spec.hints, which)), len(points(spec.inputs)) + len(points(spec.hints))) == (masks, pointers)
+    made = network(task, which)
     assert made.heads_of(task).composed.map.in_features == 2 * masks * pointers  # type: ignore[union-attr]
     backward(made, sample(task, n=8, batch=3, seed=0))
     assert all(p.grad.abs().sum() > 0 for p in made.heads_of(task).composed.parameters())  # type: ignore[union-attr]
@@ -61,8 +69,23 @@ def test_pointers_may_be_inputs_or_hints(task, masks, pointers):
 
 def test_where_nothing_is_marked_or_nothing_points_there_is_nothing_to_compose():
     for task in ("floyd_warshall", "lcs_length"):
-        assert composed_of(find(task).spec.inputs, find(task).spec.hints, SIZE) is None
+        assert composed_of(find(task).spec.inputs, find(task).spec.hints, "all", SIZE) is None
+    assert composed_of(find("bfs").spec.inputs, find("bfs").spec.hints, "one", SIZE) is None  # `reach_h` is of many
+    assert network("minimum", "none").heads_of("minimum").composed is None
     assert network("minimum", feeding=Feeding("decoded")).heads_of("minimum").composed is None
+
+
+@pytest.mark.parametrize("nodes", [4, 64])
+def test_what_a_mark_of_one_node_is_composed_to_does_not_grow_with_the_graph(nodes):
+    """All point at node 0: a mark of one node is 1 there, one of all nodes as much as there are nodes."""
+    pointing = torch.zeros(1, 1, nodes, nodes)
+    pointing[..., 0] = 1
+    composed = Composed(masks=2, pointers=1, size=4)
+    with torch.no_grad():
+        composed.map.weight.copy_(torch.eye(4))
+    marked = torch.stack([torch.nn.functional.one_hot(torch.tensor(2), nodes), torch.ones(nodes)], dim=-1)[None]
+    _, _, one, many = composed(marked, pointing)[0].T  # P m of both, P^T m of both
+    assert one.max() == 1 and many.max() == nodes
 
 
 def test_what_is_composed_matters():

@@ -104,8 +104,9 @@ def hints(model: Model) -> str:
         words.append("pointers also reversed")
     if model.order_as_hint:
         words.append("the order of a list is one")
-    if model.composed:
-        words.append("marks also composed with pointers")
+    if model.composed != "none":
+        marks = {"one": "marks of one node", "all": "marks"}[model.composed]
+        words.append(f"{marks} also composed with pointers")
     if model.hintless:
         words.append(f"not used of {', '.join(model.hintless)}")
     return ", ".join(words)

@@ -24,10 +24,10 @@ beyond(
 )
 beyond(
     "linked",
-    "edge-pointers, with each mark composed with each pointer, P m and P^T m, and with the inputs' pointers reversed",
+    "edge-pointers, with marks of one node composed with pointers, P m and P^T m, and the inputs' pointers reversed",
     "triplet-gmpnn that can follow what points; has none of the hints of Binary Search.",
     static_reversal=True,
-    composed=True,
+    composed="one",
     pointers="triplets",
     hintless=("binary_search",),
 )
@@ -69,7 +69,7 @@ beyond(
         lambda size: Summed(Max(size), Count(size, questions=16)), from_zero=True, shuffled=0.25, reads=32, width=32
     ),
     static_reversal=True,
-    composed=True,
+    composed="all",
     pointers="triplets",
     hintless=("binary_search",),
 )

@@ -15,6 +15,7 @@ from rnar.clrs import transforms
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec, node
 from rnar.common.blame import definition_of
+from rnar.nn.composed import Marks
 from rnar.nn.processors.processor import Processor
 from rnar.nn.reasoner import Feeding, Reasoner
 from rnar.nn.triples import Pointers
@@ -50,8 +51,9 @@ class Model:
     """Is there an edge hint for each hint that is a node pointer, which says to i what i points at?"""
     static_reversal: bool = False
     """Is there such an edge input for each input that is a node pointer too? (The order of a list is one.)"""
-    composed: bool = False
-    """Are hints that mark nodes also encoded together with pointers: the node after a marked one, or before it?"""
+    composed: Marks = "none"
+    """Which hints that mark nodes are also encoded together with pointers: the node after a marked one, or before it?
+    Those that mark "one" node, or "all" of them?"""
     without: tuple[str, ...] = ()
     """Inputs and hints that the network does not see."""
     without_positions: float = 0.0

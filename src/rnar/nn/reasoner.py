@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from rnar.clrs.spec import Place, Spec
 from rnar.nn import decoders
-from rnar.nn.composed import composed_of, marks, points
+from rnar.nn.composed import Marks, composed_of, marks, points
 from rnar.nn.decoders import Decoders, Logits, View, Widths
 from rnar.nn.encoders import Encoders, Graph
 from rnar.nn.groups import Group, apart, together
@@ -88,7 +88,7 @@ class Heads(nn.Module):
         feeding: Feeding,
         xavier_on_scalars: bool,
         pointers: Pointers,
-        composed: bool,
+        composed: Marks,
     ):
         super().__init__()
         self.spec = spec
@@ -106,7 +106,8 @@ class Heads(nn.Module):
         self.hints = Encoders(self.encoded_hints, size, xavier_on_scalars)
         self.decode_hints = Decoders(self.decoded_hints, widths, processor.pointers_from_edges)
         self.decode_outputs = Decoders(spec.outputs, widths, processor.pointers_from_edges)
-        self.composed = composed_of(spec.inputs, self.encoded_hints, size) if composed else None
+        self.composed = composed_of(spec.inputs, self.encoded_hints, composed, size)
+        self.marks = marks(self.encoded_hints, composed)
         self.reads_pairs = self.decode_hints.reads_pairs or self.decode_outputs.reads_pairs
 
 
@@ -122,8 +123,8 @@ class Reasoner(nn.Module):
         feeding: How hints are used.
         xavier_on_scalars: Do hints that are numbers begin with small weights?
         pointers: Are pointers of pairs kept as "triplets", besides the "means" of the benchmark?
-        composed: Are hints that mark nodes also encoded together with pointers: what a marked node points at, and what
-            points at it?
+        composed: Which hints that mark nodes are also encoded together with pointers: what a marked node points at, and
+            what points at it?
         without_positions: In training, the probability for each batch that the input `pos` is not seen.
     """
 
@@ -139,7 +140,7 @@ class Reasoner(nn.Module):
         feeding: Feeding | None = None,
         xavier_on_scalars: bool = True,
         pointers: Pointers = "means",
-        composed: bool = False,
+        composed: Marks = "none",
         without_positions: float = 0.0,
     ):
         super().__init__()
@@ -285,7 +286,7 @@ class Reasoner(nn.Module):
             nodes = torch.cat([nodes, read["node"]], dim=-1)
         if heads.composed is not None:
             features, each = heads.encoded_hints, apart(hints)
-            marked = torch.stack([each[name] for name in marks(features)], dim=-1).to(nodes.dtype)
+            marked = torch.stack([each[name] for name in heads.marks], dim=-1).to(nodes.dtype)
             pointing = [x[:active] for x in prepared.pointing] + [each[n].to(nodes.dtype) for n in points(features)]
             nodes = nodes + heads.composed(marked, torch.stack(pointing, dim=1))
         if "graph" in read:
