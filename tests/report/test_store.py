@@ -104,6 +104,17 @@ def test_a_run_that_was_taken_further_keeps_its_first_result_until_it_has_a_new_
     ]
 
 
+def test_a_row_tells_by_what_a_run_was_trained_and_not_by_what_it_was_tested_later(tmp_path):
+    path = made_up(tmp_path, "dfs", score=0.4, steps=500)
+    config = json.loads((path / "config.json").read_text())
+    (first,) = config["environments"]
+    also = {**first, "from_step": 300, "threads": 4, "commit": "second"}
+    tested = {**first, "from_step": 500, "threads": 1, "commit": "third"}
+    write(path / "config.json", {**config, "environments": [{**first, "from_step": 0}, also, tested]})
+    (row,) = gather([tmp_path], silent)
+    assert (row.threads, row.commit) == (4, "c0ffee then second")
+
+
 def changed(results: Path, change) -> None:
     """Change the rows of a CSV."""
     rows = change(exported(results))

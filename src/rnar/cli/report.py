@@ -114,16 +114,16 @@ def report(
             raise ValueError(
                 "scores of a CSV are shown as they are: give no flags but --tasks, --models and the output's"
             )
-        _show_sizes(_scores_in(runs, tasks, models), figure is not None, format, target)
-        return 0
-    rows = _chosen(gather(runs or (RUNS,), tell), tasks, models, least_steps, finished)
+        rows, scores = [], _scores_in(runs, tasks, models)
+    else:
+        rows, scores = _chosen(gather(runs or (RUNS,), tell), tasks, models, least_steps, finished), []
     groups, console = grouped(rows), screen()
     if export is not None:
         console.print(export_rows(rows, export), soft_wrap=True)
     if readme is not None:
         changed = markdown.fill(readme, markdown.render(listing(groups)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
-    networks = _Networks(rows, n, samples, network, chosen_device(device), threads, console)
+    networks = _Networks(rows, scores, n, samples, network, chosen_device(device), threads, console)
     if figure is not None:
         assert target is not None
         write(target, _drawn(figure, groups, bench, networks, image_format("--out", target)))
@@ -140,21 +140,13 @@ def _scores_in(files: tuple[Path, ...], tasks: tuple[str, ...], models: tuple[st
     return sorted(found, key=lambda each: in_order(each.task, each.model))
 
 
-def _show_sizes(scores: list[Scored], draw: bool, format: Format, target: Path | None) -> None:
-    if not draw:
-        _show(size_table(scores, []), format, target, screen())
-        return
-    from rnar.report import trial_figures  # matplotlib takes a second
-
-    assert target is not None
-    write(target, trial_figures.sizes(scores, image_format("--out", target)))
-
-
 @dataclass
 class _Networks:
     """The networks of runs, and how they are tried."""
 
     rows: list[Row]
+    scores: list[Scored]
+    """of networks that were tried before: then nothing is tried"""
     sizes: tuple[int, ...]
     samples: tuple[int, ...]
     which: Which
@@ -174,6 +166,10 @@ class _Networks:
         trial = Trial(self.which, source=source, after=after)
         return tried(work, self.console, hints, self.device, self.threads, self.refused, trial)
 
+    def scored(self, usual: tuple[int, ...]) -> list[Scored]:
+        """What they score at those sizes."""
+        return self.scores or [*map(Scored.of, self.outcomes(usual))]
+
 
 def _table(kind: Kind | None, groups: Groups, networks: _Networks) -> Page:
     if kind is None:
@@ -181,7 +177,7 @@ def _table(kind: Kind | None, groups: Groups, networks: _Networks) -> Page:
     if kind == "networks":
         return network_table(groups)
     if kind == "sizes":
-        return size_table([*map(Scored.of, networks.outcomes(SIZE_TABLE))], networks.rows)
+        return size_table(networks.scored(SIZE_TABLE), networks.rows)
     if kind == "hints":
         each = [networks.outcomes(HINT_TABLE, source == "network", source) for source in SOURCES]
         return hint_table(sum(each, []))
@@ -202,7 +198,7 @@ def _drawn(figure: Figure, groups: Groups, bench: tuple[Path, ...], networks: _N
     if figure == "losses":
         return figures.losses(groups, image)
     if figure == "sizes":
-        return trial_figures.sizes([*map(Scored.of, networks.outcomes(SIZE_FIGURE))], image)
+        return trial_figures.sizes(networks.scored(SIZE_FIGURE), image)
     return trial_figures.hints(networks.outcomes(HINT_FIGURE, hints=True), image)
 
 

@@ -55,13 +55,15 @@ def rows_of(folder: Path) -> Iterator[Row]:
 
 
 def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], result: Result | None) -> Iterator[Row]:
-    settings, environments = config["settings"], config["environments"]
+    settings = config["settings"]
     if result is not None:
         lines = [line for line in lines if line["step"] <= result.steps]
     last = lines[-1] if lines else {}
     best_step = result.best_step if result else last.get("best_step")
     best = next((line for line in lines if line["step"] == best_step), {})
     seconds = result.seconds if result else last.get("seconds")
+    steps = result.steps if result else last.get("step", 0)
+    environments = _trained_in(config["environments"], steps)
     threads = environments[-1].get("threads")
     for task in settings["tasks"]:
         test = result.tests[task] if result else None
@@ -73,7 +75,7 @@ def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], res
             model=printable(settings["model"]),
             seed=settings["seed"],
             finished=result is not None,
-            steps=result.steps if result else last.get("step", 0),
+            steps=steps,
             planned=result.steps if result and not result.early else settings["steps"],
             validation=_rounded(validation),
             validation_step=best_step,
@@ -94,6 +96,11 @@ def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], res
             path=folder,
             place=str(folder),
         )
+
+
+def _trained_in(environments: list[dict[str, Any]], steps: int) -> list[dict[str, Any]]:
+    """Those in which some of so many steps were taken: in what came later a run was tested, or trained further."""
+    return [each for each in environments if each.get("from_step", 0) < steps] or environments[:1]
 
 
 def _rounded(score: float | None) -> float | None:
