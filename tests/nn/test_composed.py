@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from rnar.clrs import find, sample
 from rnar.engine import backward, predict
+from rnar.models import MODELS
 from rnar.nn.aggregators import Max
 from rnar.nn.composed import Composed, Marks, composed_of, marks, points
 from rnar.nn.processors.message_passing import MessagePassing
@@ -86,6 +89,11 @@ def test_what_a_mark_of_one_node_is_composed_to_does_not_grow_with_the_graph(nod
     marked = torch.stack([torch.nn.functional.one_hot(torch.tensor(2), nodes), torch.ones(nodes)], dim=-1)[None]
     _, _, one, many = composed(marked, pointing)[0].T  # P m of both, P^T m of both
     assert one.max() == 1 and many.max() == nodes
+
+
+def test_a_model_says_which_marks_there_are_if_it_is_given_others():
+    with pytest.raises(ValueError, match="composed is one of 'none', 'one', 'all', not True"):
+        replace(MODELS["linked"], composed=True)  # type: ignore[arg-type]
 
 
 def test_what_is_composed_matters():

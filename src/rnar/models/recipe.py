@@ -15,7 +15,7 @@ from rnar.clrs import transforms
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec, node
 from rnar.common.blame import definition_of
-from rnar.nn.composed import Marks
+from rnar.nn.composed import KINDS, Marks
 from rnar.nn.processors.processor import Processor
 from rnar.nn.reasoner import Feeding, Reasoner
 from rnar.nn.triples import Pointers
@@ -81,6 +81,8 @@ class Model:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", self.name):
             raise ValueError(f"a model cannot be called {self.name!r}: letters, digits and . _ - only")
+        if self.composed not in KINDS:
+            raise ValueError(f"a model's composed is one of {', '.join(map(repr, KINDS))}, not {self.composed!r}")
 
     def spec(self, task: str) -> Spec:
         """The features of a task as this model sees them."""
