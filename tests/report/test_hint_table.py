@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.command import runner
+from helpers.command import refused, runner
 from helpers.training import small_runs
 
 SIZES = ("--n", 4, 6, "--samples", 3)
@@ -50,3 +50,23 @@ def test_what_feeds_the_hints_matters(run, runs):
     out = run(runs, "--table", "hints", "--n", 8, "--samples", 16, "--tasks", "bfs", "--format", "csv")[1]
     scores = out.splitlines()[1].split(",")[3:6]
     assert len(set(scores)) > 1
+
+
+def test_networks_are_tried_in_the_precision_that_was_asked_for_and_the_table_says_so(run, runs, monkeypatch):
+    from rnar.report import trials
+
+    asked = []
+
+    def noted(*args, precision, **flags):
+        asked.append(precision)
+        return evaluate(*args, precision=precision, **flags)
+
+    evaluate = trials.evaluate
+    monkeypatch.setattr(trials, "evaluate", noted)
+    for table, times in ("hints", 3), ("sizes", 1):
+        flags = ("--table", table, "--n", 4, "--samples", 2, "--tasks", "bfs", "--format", "markdown")
+        assert "bfloat16" not in run(runs, *flags)[1]
+        assert "With products in bfloat16." in run(runs, *flags, "--precision", "bfloat16")[1]
+        assert asked == times * ["float32"] + times * ["bfloat16"]
+        asked.clear()
+    refused(run(runs, "--precision", "bfloat16"), "--precision", "sizes, hints and progress")

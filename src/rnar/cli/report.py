@@ -18,7 +18,7 @@ from rnar.clrs.choosing import matching
 from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import problem_sets
-from rnar.nn.reasoner import HintSource
+from rnar.nn.reasoner import HintSource, Precision
 from rnar.report.folders import gather
 from rnar.report.formats import FORMATS, markdown, terminal
 from rnar.report.groups import Groups, grouped, in_order
@@ -67,6 +67,7 @@ def report(
     n: Annotated[tuple[int, ...], flag("INT...", "some from 4 to 64")] = (),
     samples: Annotated[tuple[int, ...], flag("INT...", "as many as the official set has")] = (),
     network: Which = "best",
+    precision: Precision = "float32",
     device: Device = "cpu",
     threads: Annotated[int | None, flag("INT", "one for each core")] = None,
     force: tyro.conf.FlagCreatePairsOff[bool] = False,
@@ -95,6 +96,8 @@ def report(
         samples: The same: how many samples of each size, one number or one for each of --n.
         network: The same, and the paper's tables: the network that was selected, the last one, or the average of the
             weights, if runs kept one.
+        precision: For sizes, hints and progress: of the largest matrix products. bfloat16 is quicker on CPUs that have
+            it, and not as exact.
         device: The same: what computes.
         threads: The same: how many threads compute on a CPU.
         force: Replace the file of --out if it is there.
@@ -103,14 +106,17 @@ def report(
     if bench and figure != "timing":
         raise ValueError("--bench is for --figure timing")
     trying = {table, figure} & {"sizes", "hints", "progress"}
-    if (n or samples or threads is not None) and not trying:
-        raise ValueError("--n, --samples and --threads are for sizes, hints and progress, as --table or --figure")
+    if (n or samples or threads is not None or precision != "float32") and not trying:
+        raise ValueError(
+            "--n, --samples, --precision and --threads are for sizes, hints and progress, as --table or --figure"
+        )
     if network != "best" and not trying and table not in PAPER:
         raise ValueError("--network is for the paper's tables, sizes, hints and progress, as --table or --figure")
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
     if trying == {"sizes"} and any(map(is_recorded, runs)):
-        if n or samples or threads is not None or network != "best" or least_steps or finished or export or readme:
+        of_trials = n or samples or threads is not None or network != "best" or precision != "float32"
+        if of_trials or least_steps or finished or export or readme:
             raise ValueError(
                 "scores of a CSV are shown as they are: give no flags but --tasks, --models and the output's"
             )
@@ -123,7 +129,7 @@ def report(
     if readme is not None:
         changed = markdown.fill(readme, markdown.render(listing(groups)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
-    networks = _Networks(rows, scores, n, samples, network, chosen_device(device), threads, console)
+    networks = _Networks(rows, scores, n, samples, network, precision, chosen_device(device), threads, console)
     if figure is not None:
         assert target is not None
         write(target, _drawn(figure, groups, bench, networks, image_format("--out", target)))
@@ -150,6 +156,7 @@ class _Networks:
     sizes: tuple[int, ...]
     samples: tuple[int, ...]
     which: Which
+    precision: Precision
     device: torch.device
     threads: int | None
     console: Console
@@ -163,7 +170,7 @@ class _Networks:
             (run, [some for task in tasks for some in problem_sets(task, self.sizes or usual, self.samples)])
             for run, tasks in with_networks(self.rows, tell, self.refused)
         ]
-        trial = Trial(self.which, source=source, after=after)
+        trial = Trial(self.which, source=source, precision=self.precision, after=after)
         return tried(work, self.console, hints, self.device, self.threads, self.refused, trial)
 
     def scored(self, usual: tuple[int, ...]) -> list[Scored]:
