@@ -167,19 +167,20 @@ def test_without_instructions_for_bfloat16_it_is_said_that_float32_is_faster(the
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
-    words = [sys.executable, "-m", "rnar", "train", "bfs", *TINY, "--folder", str(tmp_path / "run")]
+@pytest.mark.parametrize(("sent", "code", "said_last"), [("SIGINT", 130, "rnar: interrupted"), ("SIGTERM", 143, None)])
+def test_a_signal_to_all_its_processes_lets_it_save_and_say_how_to_go_on(sent, code, said_last, tmp_path):
+    words = [sys.executable, "-m", "rnar", "train", "bfs", *TINY, "--threads", "2", "--folder", str(tmp_path / "run")]
     words[words.index("--steps") + 1] = "100000"
-    metrics = tmp_path / "run" / "metrics.jsonl"
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    metrics, pipe = tmp_path / "run" / "metrics.jsonl", subprocess.PIPE
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         try:
             wait_for(lambda: process.poll() is not None or metrics.exists() and metrics.read_text().count("\n") > 1)
-            process.send_signal(signal.SIGINT)
+            os.killpg(process.pid, getattr(signal, sent))
             out, err = process.communicate(timeout=600)
         finally:
             process.kill()
-    assert process.returncode == 130
-    assert err.splitlines()[-1] == "rnar: interrupted" and "Traceback" not in err
+    assert process.returncode == code
+    assert err.splitlines()[-1:] == ([said_last] if said_last else []) and "Traceback" not in err
     said = re.search(r"stopped; all is saved at step (\d+) of 100000, and the same command goes on from there", out)
     assert said
     steps = [line["step"] for line in Run(tmp_path / "run").metrics]

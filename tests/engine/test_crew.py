@@ -82,6 +82,16 @@ def test_they_end_with_their_workers():
     wait_for(lambda: all(map(ended, processes)))
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_that_all_processes_of_a_job_are_sent_are_left_to_the_first(number):
+    workers, batch = made()
+    expected = workers.backward(batch)
+    for process in workers.processes:
+        os.kill(process, number)
+    assert workers.backward(batch) == expected
+    assert not any(map(ended, workers.processes))
+
+
 def test_one_that_was_killed_is_noticed():
     workers, batch = made()
     workers.backward(batch)

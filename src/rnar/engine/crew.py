@@ -120,8 +120,10 @@ def _dismiss(end: Connection, process: int, owner: int) -> None:
 
 def _serve(end: Connection, network: nn.Module, gradients: list[Tensor], flags: Tensor) -> None:
     """Answer until the other side is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process; this one ends with it
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # Ctrl-C, a terminal that is closed and whoever ends a job send these to all processes at once. They are for the
+    # first one, which finishes its step with the help of this one; this one ends with it.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     _end_with_parent()
     _let_go_of_files(end.fileno())
     torch.set_num_threads(1)
