@@ -66,6 +66,16 @@ def test_what_goes_wrong_over_there_is_raised_here_and_work_goes_on():
     assert workers.backward(batch) == expected
 
 
+def test_an_error_of_the_system_over_there_is_not_taken_for_the_end_of_a_process():
+    hand = crew.There(made()[0].reasoner)
+    with pytest.raises(FileNotFoundError, match="no such table"):
+        hand.call(_missing)
+
+
+def _missing(network, tell):
+    raise FileNotFoundError("no such table")
+
+
 def test_a_network_that_was_moved_is_refused():
     workers, batch = made()
     workers.reasoner.double()
@@ -96,7 +106,7 @@ def test_one_that_was_killed_is_noticed():
     workers, batch = made()
     workers.backward(batch)
     os.kill(workers.processes[1], signal.SIGKILL)
-    with pytest.raises(RuntimeError, match="ended unexpectedly"):
+    with pytest.raises(ChildProcessError, match="was killed: was memory short"):
         workers.backward(batch)
 
 

@@ -14,8 +14,8 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -76,21 +76,31 @@ class There(Hand):
         self._dismissed()
 
     def call(self, work: Work, *arguments: Any, tell: Tell | None = None) -> Any:
-        try:
+        with _noticing_its_end():
             self._end.send((work, arguments))
-            while True:
+        while True:
+            with _noticing_its_end():
                 what, answer = self._end.recv()
-                if what == ANSWERED:
-                    return answer
-                if what == FAILED:
-                    raise answer
-                if tell is not None:
-                    tell(answer)
-        except (EOFError, OSError) as error:
-            raise RuntimeError("a process of this network has ended unexpectedly: was memory short?") from error
+            if what == ANSWERED:
+                return answer
+            if what == FAILED:
+                raise answer
+            if tell is not None:
+                tell(answer)
 
     def gradients(self) -> list[Tensor | None]:
         return [x if there else None for x, there in zip(self._gradients, self._flags.tolist(), strict=True)]
+
+
+@contextmanager
+def _noticing_its_end() -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, OSError) as error:
+        raise ChildProcessError(
+            "a process that computed for this network was killed: was memory short? One thread, fewer samples at once "
+            "and smaller sizes need less"
+        ) from error
 
 
 def _forked(work: Callable[..., None], *arguments: Any) -> int:
