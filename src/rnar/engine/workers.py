@@ -7,7 +7,6 @@ bears other work on the machine far better. The sum is taken in a fixed order: t
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import torch
 
 from rnar.clrs.batch import Batch
 from rnar.engine import crew
-from rnar.engine.hands import Hand, Here, Stopped, Tell, twin
+from rnar.engine.hands import Hand, Here, Tell, twin
 from rnar.engine.losses import Counts, counts
 from rnar.engine.memory import keep_freed_memory, peak_memory, spare_memory
 from rnar.engine.replay import Recordings
@@ -158,9 +157,7 @@ class Workers:
         """End what is being done; the next work has other hands."""
         for hand in hands:
             hand.stop()
-        for future in busy:
-            with suppress(Stopped, RuntimeError):
-                future.result()
+        wait(busy)  # whatever they end with: it is the first failure that is told
         self._hands = []
 
     @property
