@@ -76,12 +76,14 @@ beyond(
 FOUND = {
     "linked": "Mean of the panel's eight tasks at n=64 after 1,000 steps: 87.4, triplet-gmpnn 68.5, rnar 58.7. "
     "The lead is three tasks: Binary Search, Floyd-Warshall, Naïve String Matcher; on the other five 86.5, "
-    "triplet-gmpnn 89.9. Quickselect, 4,000 steps: none of 128 samples (rnar: 78.9). "
+    "triplet-gmpnn 89.9. Averages of the weights after 4,000 steps, one seed: Heapsort 94.1 (rnar 12.6, triplet-gmpnn "
+    "37.7; selected 78.9, 27.2, 17.3), Quickselect none of 128 samples (rnar 78.9). "
     "A step costs 0.86 to 1.04 times one of triplet-gmpnn.",
     "combined": "Mean of the panel's eight tasks at n=64 after 1,000 steps: 80.2, linked 87.4, triplet-gmpnn 68.5, "
     "rnar 58.7. Insertion Sort 69.9 and 56.2 with two seeds, without scan and counting 85.6 and more. Quickselect, "
     "2,474 steps: none of 32 samples. "
     "A step costs 1.02 to 1.2 times one of triplet-gmpnn, 1.4 where little is computed (rnar: 2.0 to 3.4).",
+    "counting": "Quickselect, 2,000 steps: 87.5 at n=16 and none of 128 samples at n=64 (rnar: 78.9 after 4,000).",
     "edge-pointers": "Floyd-Warshall at n=64 after 2,485 steps, one seed: 88.5; the paper has 48.5 for triplet-gmpnn.",
     "scan": "Topological Sort at n=64 after 1,000 steps, one seed: 98.8, triplet-gmpnn 88.8, rnar 86.8; "
     "LCS Length 72.9, triplet-gmpnn 85.5. A step costs 1.2 times one of triplet-gmpnn.",
