@@ -128,7 +128,7 @@ def test_what_cannot_be_drawn_is_refused(run):
         ('[["five", 2]]', "numbers"),
         ("[[5]]", "at least 2"),
         ("[[5, 2], 3]", "argument"),
-        ("[]", "argument"),
+        ("[]", "given nothing"),
     ],
 )
 def test_an_input_that_is_no_problem_is_refused(run, text, said):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 
 import pytest
 
@@ -13,7 +14,7 @@ from helpers.command import refused
 from helpers.own_tasks import SORT, written
 from rnar.asking import shipped
 from rnar.cli.inputs import example, parsed, problem
-from rnar.clrs import ALGORITHMS
+from rnar.clrs import ALGORITHMS, find
 
 LINE = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
 WAYS = [
@@ -74,8 +75,10 @@ def test_one_argument_may_come_from_standard_input(monkeypatch):
 
 
 @pytest.mark.parametrize("task", ALGORITHMS)
-def test_every_task_says_what_it_takes(task):
-    assert example(task).split()[0].strip(",").isupper()
+def test_every_task_says_what_it_takes_and_takes_its_example(task):
+    takes, words = example(task).split(", as in ")
+    assert takes == " ".join(find(task).problem.takes()).upper()
+    assert problem(task, tuple(shlex.split(words))).sample.task == task
 
 
 def test_the_answer_is_told_in_words(run, runs):

@@ -165,10 +165,24 @@ def test_a_source_is_needed_and_must_be_a_node(task):
             trace(task, A, s)
 
 
-@pytest.mark.parametrize("arguments, named", [((), {}), (([1.0, 2.0], 3.0), {}), (([1.0, 2.0],), {"s": 0})])
-def test_missing_superfluous_and_misnamed_arguments_are_value_errors(arguments, named):
-    with pytest.raises(ValueError, match="^heapsort takes values; other arguments were given$"):
+@pytest.mark.parametrize(
+    "arguments, named, given",
+    [
+        ((), {}, "nothing"),
+        (([1.0, 2.0], 3.0), {}, "2 arguments"),
+        (([1.0, 2.0],), {"s": 0}, "1 argument, s"),
+        ((), dict.fromkeys("abcdefg", 0), "a, b, c, d, e, 2 more"),
+    ],
+)
+def test_missing_superfluous_and_misnamed_arguments_are_value_errors(arguments, named, given):
+    with pytest.raises(ValueError, match=f"^heapsort takes values, but was given {given}$"):
         trace("heapsort", *arguments, **named)
+
+
+def test_only_a_task_with_a_source_says_that_it_takes_one():
+    for task, takes in (("topological_sort", "A"), ("dag_shortest_paths", "A, s")):
+        with pytest.raises(ValueError, match=f"^{task} takes {takes}, but was given edges$"):
+            trace(task, edges=[[0, 1]])
 
 
 def test_more_nodes_than_an_index_can_name_are_refused():

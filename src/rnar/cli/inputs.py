@@ -1,6 +1,5 @@
 """Problems of a user's own, as words of a command: JSON, numbers, letters, files, standard input."""
 
-import inspect
 import io
 import json
 import sys
@@ -15,20 +14,27 @@ from rnar.common.files import read
 STDIN = "-"
 EXAMPLES = {
     "string": "ATCGATC GAT",
+    "f": "'[0, 2, 1]' '[1, 3, 4]'",
+    "w": "'[1, 2, 2]' '[3, 1, 2]'",
+    "q": "'[0.2, 0.3]' '[0.1, 0.2, 0.2]'",
     "s": "'[[0, 1], [1, 0]]' 0",
     "A": "'[[0, 1], [1, 0]]'",
     "target": "'[1, 3, 5]' 3",
     "key": "5 2 9",
+    "p": "5 2 9",
     "x": "'[0, 2, 1, 3]' '[0, 1, 3, 2]'",
 }
-"""of how a problem is given, by one of its inputs"""
+"""of how a problem is given, by one of its inputs, the first that it has"""
 
 
 def example(task: str) -> str:
     """How a problem of this task may be given."""
-    known = find(task).problem.inputs
-    takes = " ".join(name.upper() for name in inspect.signature(find(task).problem.own).parameters)
-    return next((f"{takes}, as in {words}" for name, words in EXAMPLES.items() if name in known), takes)
+    asked = find(task).problem
+    takes = " ".join(name.upper() for name in asked.takes())
+    words = next((words for name, words in EXAMPLES.items() if name in asked.inputs), None)
+    if words and getattr(asked, "acyclic", False):
+        words = words.replace("[1, 0]", "[0, 0]")  # an edge and no way back
+    return f"{takes}, as in {words}" if words else takes
 
 
 def problem(task: str, words: tuple[str, ...]) -> Problem:
@@ -47,7 +53,7 @@ def of_values(task: str, values: list[Any]) -> Problem:
     """The problem whose arguments these are, or whose arguments are all in one of them."""
     if len(values) == 1 and isinstance(values[0], dict):
         return Problem.own(task, **values[0])
-    takes = inspect.signature(find(task).problem.own).parameters
+    takes = find(task).problem.takes()
     if len(takes) == 1 and len(values) > 1 and all(isinstance(value, (int, float)) for value in values):
         values = [values]
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -50,8 +49,8 @@ class Algorithm:
         try:
             own = self.problem.own(*arguments, **named)
         except TypeError:  # too few, too many or misnamed
-            takes = ", ".join(inspect.signature(self.problem.own).parameters)
-            raise ValueError(f"{self.name} takes {takes}; other arguments were given") from None
+            takes, given = ", ".join(self.problem.takes()), told(arguments, named)
+            raise ValueError(f"{self.name} takes {takes}, but was given {given}") from None
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
         return tuple(np.array([argument]) for argument in own)
@@ -120,6 +119,14 @@ def blank(features: dict[str, Feature], steps: int, size: int, nodes: int) -> Ar
 def shaped(feature: Feature, array: np.ndarray, nodes: int) -> np.ndarray:
     """[T, B, width] -> [T, B, *shape]"""
     return array.reshape(*array.shape[:2], *feature.shape(nodes))
+
+
+def told(arguments: tuple[Any, ...], named: dict[str, Any], most: int = 5) -> str:
+    """What a user gave, in a few words."""
+    words = [f"{len(arguments)} argument{'s' * (len(arguments) > 1)}"] if arguments else []
+    names = list(named)
+    words += names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
+    return ", ".join(words) or "nothing"
 
 
 def algorithm(

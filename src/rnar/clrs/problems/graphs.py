@@ -82,6 +82,9 @@ class Graphs(Problem):
             return (A,)
         return A, source(s, len(A))
 
+    def takes(self) -> tuple[str, ...]:
+        return ("A", "s") if self.rooted else ("A",)
+
 
 class CommunityGraphs(Problem):
     """Directed graphs of equal communities, each Erdős-Rényi with probability p; a few edges are toggled.

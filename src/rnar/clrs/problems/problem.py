@@ -1,5 +1,6 @@
 """A problem: what is drawn at random, what an algorithm is given, and what a network may see of it."""
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -43,6 +44,10 @@ class Problem(ABC):
     @abstractmethod
     def own(self, *arguments: Any, **named: Any) -> Arguments:
         """A user's own arguments, checked and brought into the form that an algorithm takes."""
+
+    def takes(self) -> tuple[str, ...]:
+        """The names of what `own` is given."""
+        return tuple(inspect.signature(self.own).parameters)
 
     def view(self, *stacked: np.ndarray) -> dict[str, np.ndarray]:
         """What a network may see of B problems, given as `draw` gives them: usually each argument, under the names of
