@@ -16,6 +16,7 @@ from rnar.nn.both import Added, Gated, Mapped, Summed
 from rnar.nn.reasoner import Feeding
 
 BASE, COMBINED, LINKED, RNAR = MODELS["scan"], MODELS["combined"], MODELS["linked"], MODELS["rnar"]
+TRIPLET = MODELS["triplet-gmpnn"]
 
 
 def variant(name: str, processor, **switches) -> Model:
@@ -29,7 +30,10 @@ def counting(size: int) -> Summed:
 # RNAR whose hints are predicted and not fed back; fed back as decisions, with gradients that end there; not reversed
 rnar_unfed = replace(RNAR, name="rnar-unfed", feeding=Feeding(mode="decoded"))
 rnar_hard = replace(RNAR, name="rnar-hard", feeding=Feeding(hard=True))
-rnar_without_reversal = replace(RNAR, name="rnar-without-reversal", reversal=False)
+rnar_without_reversal = replace(RNAR, name="rnar-without-reversal", reversal="none")
+rnar_transposed = replace(RNAR, name="rnar-transposed", reversal="transpose")
+triplet_without_reversal = replace(TRIPLET, name="triplet-without-reversal", reversal="none")
+triplet_transposed = replace(TRIPLET, name="triplet-transposed", reversal="transpose")
 
 # the scan
 scan_gru = variant("scan-gru", scanning(cell="gru"))

@@ -24,7 +24,7 @@ class Soft(rnar.Aggregator):
         return (heard.softmax(dim=1) * sent).sum(dim=1)
 
 
-soft = rnar.Model("soft", lambda size: rnar.MessagePassing(size, Soft(size), triplets=8, gate=True), reversal=True)
+soft = rnar.Model("soft", lambda size: rnar.MessagePassing(size, Soft(size), triplets=8, gate=True), reversal="mask")
 
 if __name__ == "__main__":
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200

@@ -30,7 +30,9 @@ class Calm(rnar.Processor):
         return step._replace(losses={"calm": 0.01 * step.state[0].square().mean(dim=(1, 2))})  # [B]
 
 
-calm = rnar.Model("calm", lambda size: Calm(rnar.MessagePassing(size, Max(size), triplets=8, gate=True)), reversal=True)
+calm = rnar.Model(
+    "calm", lambda size: Calm(rnar.MessagePassing(size, Max(size), triplets=8, gate=True)), reversal="mask"
+)
 
 if __name__ == "__main__":
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200

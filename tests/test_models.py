@@ -103,12 +103,37 @@ def test_orders_of_all_nodes_are_plain_pointers_for_the_relational_transformer_a
 
 def test_pointers_are_reversed_for_rnar_its_baseline_and_what_is_made_of_them():
     reversing = {name for name, model in MODELS.items() if "pi_h_reversed" in model.spec("bfs").hints}
-    baselines = {"mpnn", "pgn", "rt", "forgetnet", "g-forgetnet"}
+    baselines = {"mpnn", "pgn", "rt", "forgetnet", "g-forgetnet", "rnar-mpnn"}
     assert reversing == MODELS.keys() - baselines
     batch = MODELS["rnar"].batch(batch_of("bfs"))
     for i in range(batch.nodes):
         for b in range(batch.size):
             assert np.flatnonzero(batch.hints["pi_h_reversed"][0, b, :, i]).tolist() == [batch.hints["pi_h"][0, b, i]]
+
+
+def test_a_transposed_pointer_is_encoded_by_a_map_of_its_own_and_predicted_by_none():
+    model = replace(MODELS["rnar"], reversal="transpose")
+    plain = replace(MODELS["rnar"], reversal="none")
+    assert model.spec("bfs") == plain.spec("bfs")
+    network, batch = model.build("bfs", size=SIZE).double(), model.batch(batch_of("bfs"))
+    forward, backward = network.heads_of("bfs").hints.maps["pi_h"]
+    assert losses(network, batch).keys() == losses(plain.build("bfs", size=SIZE), batch).keys()
+    before = losses(network, batch)["pi"].total
+    with torch.no_grad():  # what the transpose alone can do, the pointer alone can: a swap of the maps is not the same
+        forward.weight[:], backward.weight[:] = backward.weight.clone(), forward.weight.clone()
+    assert not torch.isclose(before, losses(network, batch)["pi"].total)
+    symmetric = batch._replace(hints={**batch.hints, "pi_h": np.broadcast_to(
+        np.arange(batch.nodes, dtype=np.int16), batch.hints["pi_h"].shape)})  # fmt: skip
+    network.feeding = replace(network.feeding, source="truth")  # pointers to oneself: their transpose is the same
+    first = losses(network, symmetric)["pi"].total
+    with torch.no_grad():
+        forward.weight[:], backward.weight[:] = backward.weight.clone(), forward.weight.clone()
+    assert torch.isclose(first, losses(network, symmetric)["pi"].total)
+
+
+def test_a_model_refuses_another_reversal():
+    with pytest.raises(ValueError, match="one of 'none', 'mask', 'transpose', not 'both'"):
+        replace(MODELS["rnar"], reversal="both")
 
 
 def test_without_positions_their_values_do_not_matter():

@@ -35,7 +35,7 @@ def load_dm_clrs(source: str | Path | Mapping[str, np.ndarray], tasks: Sequence[
     given = Given(source if isinstance(source, Mapping) else read_parameters(source))
     root = _processor(given)
     size = len(given[f"{root}/linear/b"])  # H: as many numbers does the first map to the messages give
-    reasoner = replace(find(model), reversal=False).build(list(tasks), size=size)
+    reasoner = replace(find(model), reversal="none").build(list(tasks), size=size)
     if not isinstance(reasoner.processor, MessagePassing):
         raise ValueError(f"{model} is not a model of dm-clrs; choose from mpnn, pgn, triplet-gmpnn, rnar, rnar-mpnn")
     left = set(given)

@@ -142,7 +142,7 @@ def measure(setting: Setting, reference: Reference | None = None, tell: Tell = l
     return Report(
         task=setting.task,
         model=setting.model.name,
-        reversal=setting.model.reversal,
+        reversal=setting.model.reversal != "none",
         nodes=ours.batches[0].nodes,
         sizes=setting.sizes,
         device=str(ours.device),

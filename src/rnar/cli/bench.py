@@ -69,7 +69,7 @@ def bench(
         counterpart(chosen)  # raises if there is none
     setting = Setting(
         task,
-        replace(chosen, reversal=False) if without_reversal or against is not None else chosen,
+        replace(chosen, reversal="none") if without_reversal or against is not None else chosen,
         find_task(task).problem.training_sizes[-1] if n is None else n,
         batch,
         size,

@@ -100,8 +100,8 @@ def hints(model: Model) -> str:
     words = ["fed back as decisions" if feeding.hard else "fed back as probabilities"]
     if feeding.teacher:
         words.append(f"the true ones with probability {feeding.teacher:g} in training")
-    if model.reversal:
-        words.append("pointers also reversed")
+    if model.reversal != "none":
+        words.append("pointers also reversed" if model.reversal == "mask" else "pointers also read transposed")
     if model.order_as_hint:
         words.append("the order of a list is one")
     if model.composed != "none":

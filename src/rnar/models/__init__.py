@@ -18,7 +18,7 @@ Your own aggregator is a model in ten lines. In a file `my_models.py` of yours:
                 sent, heard = messages * edges[..., None], messages.masked_fill(~edges[..., None], -1e9)
             return (heard.softmax(dim=1) * sent).sum(dim=1)
 
-    mine = Model("mine", lambda size: MessagePassing(size, Soft(size), triplets=8, gate=True), reversal=True)
+    mine = Model("mine", lambda size: MessagePassing(size, Soft(size), triplets=8, gate=True), reversal="mask")
 
 Then `my_models:mine` is its name wherever a model is asked for: `rnar models my_models:mine`.
 """

@@ -30,7 +30,7 @@ TRIPLET_GMPNN = register(
     MPNN,
     name="triplet-gmpnn",
     processor=triplet_gmpnn(Max),
-    reversal=True,
+    reversal="mask",
     paper=Paper("Ibarz et al.", 2022, "A generalist neural algorithmic learner"),
     equation="mpnn with a gate, h_j' <- g_j h_j' + (1 - g_j) h_j, and max_a t_abc of triplets for its decoders",
     differs="Has the hint reversal of Bevilacqua et al. (2023), as the baseline of RNAR; its own paper has none.",
@@ -47,8 +47,9 @@ register(
     RNAR,
     name="rnar-mpnn",
     processor=message_passing(LSTM),
+    reversal="none",
     equation="mpnn with LSTM(m_1j, ..., m_nj) in place of max_i m_ij",
-    differs="The paper does not say whether this one has hint reversal; here it has.",
+    differs="The paper does not say that it has no hint reversal; its score on DFS, 6.78 beside 100.00, does.",
 )
 register(
     RNAR,

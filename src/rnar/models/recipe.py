@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 
@@ -20,6 +20,7 @@ from rnar.nn.processors.processor import Processor
 from rnar.nn.reasoner import Feeding, Reasoner
 from rnar.nn.triples import Pointers
 
+Reversal = Literal["none", "mask", "transpose"]
 LARGEST_SIZE = 8192  # of a network: its weights take gigabytes then
 
 
@@ -47,8 +48,9 @@ class Model:
     processor: Callable[[int], Processor]
     size: int = 128
     """How many numbers the features of a node have, unless a run says otherwise."""
-    reversal: bool = False
-    """Is there an edge hint for each hint that is a node pointer, which says to i what i points at?"""
+    reversal: Reversal = "none"
+    """How a node learns what it points at (Bevilacqua et al., 2023): for each hint that is a node pointer, "mask" adds
+    an edge hint that is predicted and fed as well, "transpose" encodes the transpose of the pointer that is fed."""
     static_reversal: bool = False
     """Is there such an edge input for each input that is a node pointer too? (The order of a list is one.)"""
     composed: Marks = "none"
@@ -81,13 +83,18 @@ class Model:
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", self.name):
             raise ValueError(f"a model cannot be called {self.name!r}: letters, digits and . _ - only")
+        if isinstance(self.reversal, bool):  # as it was written when there was one kind
+            object.__setattr__(self, "reversal", "mask" if self.reversal else "none")
+        if self.reversal not in get_args(Reversal):
+            known = ", ".join(map(repr, get_args(Reversal)))
+            raise ValueError(f"a model's reversal is one of {known}, not {self.reversal!r}")
         if self.composed not in KINDS:
             raise ValueError(f"a model's composed is one of {', '.join(map(repr, KINDS))}, not {self.composed!r}")
 
     def spec(self, task: str) -> Spec:
         """The features of a task as this model sees them."""
         spec = transforms.spec_without_hints(find_task(task).spec, self._left_out(task))
-        if self.reversal:
+        if self.reversal == "mask":
             spec = transforms.spec_with_reversed_pointers(spec)
         if self.static_reversal:
             spec = transforms.spec_with_reversed_inputs(spec)
@@ -111,7 +118,7 @@ class Model:
             batch = transforms.reverse_inputs(batch)
         if batch.hints.keys() == spec.hints.keys():
             return batch
-        if self.reversal:
+        if self.reversal == "mask":
             batch = transforms.reverse_pointers(batch)
         return transforms.order_as_hint(batch) if self.order_as_hint else batch
 
@@ -137,6 +144,7 @@ class Model:
                 self.pointers,
                 self.composed,
                 self.without_positions,
+                self.reversal == "transpose",
             )
 
     def _processor(self, size: int) -> Processor:

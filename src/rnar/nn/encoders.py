@@ -43,10 +43,13 @@ class Graph(NamedTuple):
 
 
 class Encoders(nn.Module):
-    """The encoders of some features of one task."""
+    """The encoders of some features of one task. With `transposed`, another map reads each node pointer's transpose."""
 
-    def __init__(self, features: dict[str, Feature], size: int, xavier_on_scalars: bool = False):
+    def __init__(
+        self, features: dict[str, Feature], size: int, xavier_on_scalars: bool = False, transposed: bool = False
+    ):
         super().__init__()
+        self.transposed = transposed
         self.groups = grouped(features)
         self.places: dict[Place, list[Group]] = {
             place: [group for group, feature in self.groups.items() if read_at(feature) == place] for place in PLACES
@@ -56,7 +59,7 @@ class Encoders(nn.Module):
         for name, feature in features.items():
             # small values for hints that are numbers: what a network makes of its own is not in a range yet
             deviation = 1 / math.sqrt(size) if xavier_on_scalars and feature.kind == "scalar" else None
-            self.maps[name] = nn.ModuleList(Linear(width, size, deviation) for width in widths(feature))
+            self.maps[name] = nn.ModuleList(Linear(width, size, deviation) for width in widths(feature, transposed))
 
     def prepare(self) -> dict[Place, OfChannels]:
         """The map of each place from all its channels: the sum of its features' maps."""
@@ -65,7 +68,7 @@ class Encoders(nn.Module):
     def forward(self, wide: dict[Group, Tensor]) -> dict[Place, Tensor]:
         """The channels of each place, side by side: [B, N, C], [B, N, N, C] or [B, C]."""
         return {
-            place: joined([channels(self.groups[group], wide[group]) for group in groups])
+            place: joined([channels(self.groups[group], wide[group], self.transposed) for group in groups])
             for place, groups in self.places.items()
             if groups
         }
@@ -93,19 +96,21 @@ def read_at(feature: Feature) -> Place:
     return "edge" if feature.kind == "pointer" else feature.place
 
 
-def widths(feature: Feature) -> list[int]:
+def widths(feature: Feature, transposed: bool = False) -> list[int]:
     """The channels of each of a feature's linear maps."""
-    if feature.place == "edge" and feature.kind == "pointer":
+    if feature.kind == "pointer" and (feature.place == "edge" or transposed):
         return [1, 1]
     return [feature.classes or 1]
 
 
-def channels(feature: Feature, wide: Tensor) -> Tensor:
+def channels(feature: Feature, wide: Tensor, transposed: bool = False) -> Tensor:
     """A group of k wide features [B, k, ...] as channels: [B, N, C], [B, N, N, C] or [B, C]."""
     if feature.kind == "categorical":
         return wide.movedim(1, -2).flatten(-2)
     if feature.place == "edge" and feature.kind == "pointer":  # [B, 1, i, j, k]: to k from all (., j) and all (i, .)
         return torch.cat([wide.mean(dim=2), wide.mean(dim=3)], dim=1).movedim(1, -1)
+    if feature.kind == "pointer" and transposed:
+        return torch.cat([wide, wide.mT], dim=1).movedim(1, -1)
     return wide.movedim(1, -1)
 
 

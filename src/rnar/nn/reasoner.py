@@ -89,6 +89,7 @@ class Heads(nn.Module):
         xavier_on_scalars: bool,
         pointers: Pointers,
         composed: Marks,
+        transposed: bool,
     ):
         super().__init__()
         self.spec = spec
@@ -103,7 +104,7 @@ class Heads(nn.Module):
             size, processor.node_width, size + processor.edge_width, kept if pointers == "triplets" else None
         )
         self.inputs = Encoders(spec.inputs, size)
-        self.hints = Encoders(self.encoded_hints, size, xavier_on_scalars)
+        self.hints = Encoders(self.encoded_hints, size, xavier_on_scalars, transposed)
         self.decode_hints = Decoders(self.decoded_hints, widths, processor.pointers_from_edges)
         self.decode_outputs = Decoders(spec.outputs, widths, processor.pointers_from_edges)
         self.composed = composed_of(spec.inputs, self.encoded_hints, composed, size)
@@ -126,6 +127,7 @@ class Reasoner(nn.Module):
         composed: Which hints that mark nodes are also encoded together with pointers: what a marked node points at, and
             what points at it?
         without_positions: In training, the probability for each batch that the input `pos` is not seen.
+        transposed: Is the transpose of each hint that is a node pointer encoded too, by a map of its own?
     """
 
     precision: Precision = "float32"
@@ -142,6 +144,7 @@ class Reasoner(nn.Module):
         pointers: Pointers = "means",
         composed: Marks = "none",
         without_positions: float = 0.0,
+        transposed: bool = False,
     ):
         super().__init__()
         if not 0 <= without_positions <= 1:
@@ -155,7 +158,10 @@ class Reasoner(nn.Module):
         self.without_positions = without_positions
         self.feeding = feeding = feeding or Feeding()
         self.heads = nn.ModuleDict(
-            {_key(t): Heads(s, processor, feeding, xavier_on_scalars, pointers, composed) for t, s in specs.items()}
+            {
+                _key(task): Heads(spec, processor, feeding, xavier_on_scalars, pointers, composed, transposed)
+                for task, spec in specs.items()
+            }
         )
 
     @property
