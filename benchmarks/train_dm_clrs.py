@@ -14,9 +14,10 @@ import json
 import time
 from pathlib import Path
 
-import clrs  # pyright: ignore[reportMissingImports]
 import jax  # pyright: ignore[reportMissingImports]
 import numpy as np
+
+import clrs  # pyright: ignore[reportMissingImports]
 
 here = Path(__file__).resolve().parent
 source = importlib.util.spec_from_file_location(
