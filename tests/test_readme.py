@@ -30,6 +30,17 @@ def test_continuous_integration_runs_the_readmes_test_command():
     assert commands[1] in (ROOT / ".ci" / "run").read_text().splitlines()
 
 
+def test_the_pytorch_to_install_is_the_one_that_is_pinned():
+    (pinned,) = re.findall(r"^torch==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    assert re.findall(r"torch==(\S+)", README) == [pinned]
+
+
+def test_a_citation_names_the_version():
+    (version,) = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"version = {{{version}}}" in README
+
+
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
 def test_files_that_are_named_exist(document):
     named = re.findall(r"(?<![\w/~.])(?:src|tests|docs|results|benchmarks)/[\w./-]*\w", (ROOT / document).read_text())
