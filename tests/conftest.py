@@ -24,9 +24,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 LONGEST = [
     "common/test_compiling.py",
-    "sweep/engines/test_ray.py",
+    "sweep/test_ray.py",
     "training/test_killed.py",
-    "sweep/engines/test_local.py",
+    "sweep/test_local.py",
     "training/test_team.py",
     "cli/test_sweep.py",
 ]

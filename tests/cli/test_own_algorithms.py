@@ -14,12 +14,9 @@ from helpers.command import refused, runner
 from helpers.own_tasks import SORT, written
 from helpers.sweeping import SETTINGS, TINY, runs_in, trained_one_by_one
 from helpers.training import small_test
-from rnar.cli import sweep as sweeping
 from rnar.clrs import ALGORITHMS, algorithm, graph, node, step
 from rnar.clrs.problems.arrays import Numbers
 from rnar.engine import predict
-from rnar.sweep.engines.ray import own_modules
-from rnar.sweep.estimate import run_work
 from rnar.training import Run, Settings, testing, train
 
 DOTTED = "pack.age:minimum"
@@ -168,33 +165,12 @@ def test_networks_are_evaluated_on_what_is_drawn(run, runs, tmp_path):
 
 def test_a_sweep_trains_it_as_if_alone(run):
     words = ["--tasks", f"{SORT},bfs", "--models", "mpnn", "--seeds", 0, "--steps", 4, "--folder", "swept"]
-    code, out, err = run("sweep", *TINY, *words, "--no-estimate")
+    code, out, err = run("sweep", *TINY, *words)
     assert (code, err) == (0, "")
-    assert "2 runs in swept (2 tasks, 1 model, 1 seed): 2 new" in out and re.search(rf"{SORT} +1 x", out)
+    assert "2 runs in swept (2 tasks, 1 model, 1 seed): 2 new" in out and re.search(rf"{SORT} +1 seed", out)
     found = runs_in(Path("swept"))
     assert found.keys() == {"my_tasks.selection_sort/mpnn/seed-0", "bfs/mpnn/seed-0"}
     assert found == trained_one_by_one(f"{SORT},bfs", "mpnn", (0,))
-
-
-@pytest.mark.usefixtures("run")
-def test_the_cost_of_its_test_is_told_without_official_numbers():
-    settings = Settings(tasks=SORT, selection_samples=0, test_samples=5).resolved()
-    assert run_work(settings).tested == 2 * 5 * 63 * 64**2  # two networks, 64 steps of which the first is given
-
-
-def test_nodes_of_a_cluster_are_sent_the_modules_of_tasks(run, monkeypatch):
-    asked = []
-
-    def joined(address, names):
-        asked.extend(names)
-        raise ValueError("no cluster")
-
-    monkeypatch.setattr(sweeping, "Ray", joined)
-    refused(
-        run("sweep", *TINY, "--tasks", f"{SORT},{DOTTED},bfs", "--steps", 2, "--engine", "ray", "--folder", "x"),
-        "no cluster",
-    )
-    assert own_modules(asked) == [str(Path.cwd() / "my_tasks.py"), str(Path.cwd() / "pack")]
 
 
 def test_the_report_lists_it_without_a_published_number(run, runs):
@@ -256,7 +232,5 @@ def test_one_more_algorithm_of_the_package_is_listed_checked_shown_and_planned(r
     assert (code, err) == (0, "") and "1 of 1 sets are as dm-clrs" in out
     assert re.search("^last_of_all +has no official set", out, re.MULTILINE)
     assert run("data", "show", "last_of_all")[0] == 0
-    code, out, err = run(
-        "sweep", *TINY, "--tasks", "last_of_all,bfs", "--steps", 2, "--folder", "none", "--dry-run", "--no-estimate"
-    )
-    assert (code, err) == (0, "") and re.search("last_of_all +5 x", out)
+    code, out, err = run("sweep", *TINY, "--tasks", "last_of_all,bfs", "--steps", 2, "--folder", "none", "--dry-run")
+    assert (code, err) == (0, "") and re.search("last_of_all +5 seeds", out)

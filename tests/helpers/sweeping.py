@@ -47,8 +47,8 @@ MATRIX = [*TINY, "--tasks", "bfs,binary_search", "--models", "rnar,mpnn", "--see
 def trained_one_by_one(tasks: str, models: str, seeds: tuple[int, ...], **changes: Any) -> dict[str, Any]:
     """The same runs without a sweep: what each has left behind, by its place."""
     with TemporaryDirectory() as folder:
-        for job in plan([Part(tasks, models)], seeds, {**SETTINGS, **changes}, Path(folder)):
-            train(job.settings)
+        for run in plan([Part(tasks, models)], seeds, {**SETTINGS, **changes}, Path(folder)):
+            train(run.settings)
         return runs_in(Path(folder))
 
 
@@ -64,7 +64,7 @@ def jobs_of(process: int) -> list[int]:
 
 
 def is_job(process: int) -> bool:
-    return b"rnar.sweep.job" in _read(Path(f"/proc/{process}/cmdline"))
+    return b"rnar.sweep.process" in _read(Path(f"/proc/{process}/cmdline"))
 
 
 def parent(process: int) -> int:

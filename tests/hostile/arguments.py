@@ -39,7 +39,7 @@ SMALL = {
               "--validation-samples", "2", "--wider-samples", "0", "--selection-samples", "2", "--test-samples", "2"],
     "evaluate": ["--n", "5", "--samples", "2", "--threads", "1"],
     "bench": ["--n", "4", "--batch", "2", "--size", "4", "--rounds", "1", "--threads", "1"],
-    "sweep": ["--dry-run", "--no-estimate"],
+    "sweep": ["--dry-run"],
     "data check": ["bfs", "--split", "train"],
     "data export": ["bfs", "out.npz", "--n", "4", "--samples", "2"],
     "data show": ["bfs"],

@@ -2,77 +2,82 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from helpers.sweeping import SMALL_RUN as TINY
-from rnar.sweep.child import Outcome
-from rnar.sweep.conduct import Event, conduct
-from rnar.sweep.plan import Job, plan
+from rnar.sweep.allocation import Allocation
+from rnar.sweep.conduct import conduct
+from rnar.sweep.plan import PlannedRun, plan
 from rnar.sweep.presets import Part
+from rnar.sweep.process import Outcome
+
+DIED, DONE = Outcome("died", "lightning"), Outcome("done")
+FIRST, SECOND, THIRD, FOURTH = (f"bfs rnar seed {k}" for k in range(4))
 
 
 class Scripted:
-    """An engine whose jobs end as they are told to."""
+    """An engine whose runs end as they are told to, and a display that notes what it is told."""
 
-    def __init__(self, script: dict[str, list[Outcome]], begins: dict[str, list[int]] | None = None):
-        self.script, self.begins = script, begins or {}
-        self.now: list[Job] = []
-        self.most, self.stopped, self.said = 0, False, []
+    def __init__(self, script: dict[str, list[Outcome]], parallel: int):
+        self.script, self.allocation = script, Allocation(parallel)
+        self.now, self.slots, self.most, self.said = 0, set(), 0, []
 
-    def start(self, job):
-        self.now.append(job)
-        self.most = max(self.most, len(self.now))
+    async def train(self, run, slot):
+        self.now += 1
+        self.slots.add(slot)
+        self.most = max(self.most, self.now)
+        try:
+            await asyncio.sleep(0)
+            outcome = self.script.get(run.name, [DONE]).pop(0)
+            if outcome == "Ctrl-C":
+                raise KeyboardInterrupt
+            return outcome
+        finally:
+            self.now -= 1
 
-    def events(self):
-        job = self.now.pop(0)
-        steps = self.begins.get(job.name)
-        yield Event(job, {"begun": steps.pop(0) if steps else 0})
-        yield Event(job, outcome=self.script.get(job.name, [Outcome("done", value=0.5)]).pop(0))
+    def started(self, run, step): ...
+    def refresh(self): ...
 
-    def stop(self):
-        self.stopped = True
+    def retried(self, run, reason):
+        self.said.append(("retried", run.name, reason))
 
-    def started(self, job): ...
-    def told(self, job, message): ...
-    def waited(self): ...
+    def ended(self, run, outcome):
+        self.said.append((outcome.kind, run.name, outcome.message))
 
-    def retried(self, job, words):
-        self.said.append(("retried", job.name, words))
-
-    def ended(self, job, outcome):
-        self.said.append((outcome.kind, job.name, outcome.words))
+    def kinds(self, name):
+        return [kind for kind, other, _ in self.said if other == name]
 
 
 @pytest.fixture
-def jobs(tmp_path):
-    return plan([Part("bfs", "rnar")], range(4), TINY, tmp_path)
+def conducted(tmp_path):
+    runs = plan([Part("bfs", "rnar")], range(4), TINY, tmp_path)
+    return lambda engine, retries: asyncio.run(conduct(runs, engine, retries, engine))
 
 
-DIED, DONE = Outcome("died", "lightning"), Outcome("done", value=1.0)
+def test_a_failure_is_told_and_the_others_go_on(conducted):
+    engine = Scripted({SECOND: [Outcome("failed", "no such thing")]}, parallel=2)
+    assert conducted(engine, 3) == {SECOND: "no such thing"}
+    assert [engine.kinds(name) for name in (FIRST, SECOND, THIRD, FOURTH)] == [["done"], ["failed"], ["done"], ["done"]]
+    assert engine.most == 2 and engine.slots == {0, 1}
 
 
-def test_a_failure_is_told_and_the_others_go_on(jobs):
-    engine = Scripted({"bfs rnar seed 1": [Outcome("failed", "no such thing")]})
-    assert conduct(jobs, engine, 2, 3, engine) == {"bfs rnar seed 1": "no such thing"}
-    assert [kind for kind, _, _ in engine.said] == ["done", "failed", "done", "done"]
-    assert engine.most == 2 and engine.stopped
+def test_who_dies_is_begun_again_but_not_forever(conducted):
+    engine = Scripted({FIRST: [DIED, DIED, DONE], SECOND: [DIED] * 9}, parallel=1)
+    assert conducted(engine, 2) == {SECOND: "lightning"}
+    assert engine.kinds(FIRST) == ["retried", "retried", "done"]
+    assert engine.kinds(SECOND) == ["retried", "retried", "died"]
 
 
-def test_who_dies_is_begun_again_but_not_forever(jobs):
-    engine = Scripted({"bfs rnar seed 0": [DIED, DIED, DONE], "bfs rnar seed 1": [DIED] * 9})
-    assert conduct(jobs, engine, 1, 2, engine) == {"bfs rnar seed 1": "lightning"}
-    assert [kind for kind, name, _ in engine.said if name == "bfs rnar seed 0"] == ["retried", "retried", "done"]
-    assert [kind for kind, name, _ in engine.said if name == "bfs rnar seed 1"] == ["retried", "retried", "died"]
+def test_deaths_count_anew_for_a_run_that_came_further(conducted, monkeypatch):
+    saved = iter([0, 10, 20, 30, 40, 50])
+    monkeypatch.setattr(PlannedRun, "saved_step", property(lambda run: next(saved) if run.name == FIRST else 0))
+    assert conducted(Scripted({FIRST: [*[DIED] * 5, DONE]}, parallel=1), 1) == {}
 
 
-def test_deaths_count_anew_for_a_run_that_came_further(jobs):
-    engine = Scripted({"bfs rnar seed 0": [*[DIED] * 5, DONE]}, {"bfs rnar seed 0": [0, 10, 20, 30, 40, 50]})
-    assert conduct(jobs, engine, 1, 1, engine) == {}
-
-
-def test_whatever_happens_nothing_is_left_running(jobs):
-    engine = Scripted({})
-    engine.events = lambda: (_ for _ in ()).throw(KeyboardInterrupt)
+def test_whatever_happens_nothing_is_left_running(conducted):
+    engine = Scripted({SECOND: ["Ctrl-C"]}, parallel=2)
     with pytest.raises(KeyboardInterrupt):
-        conduct(jobs, engine, 2, 3, engine)
-    assert engine.stopped
+        conducted(engine, 3)
+    assert engine.now == 0

@@ -1,7 +1,8 @@
 """`rnar sweep`: tasks x models x seeds."""
 
+import asyncio
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,16 +10,15 @@ import tyro
 from rich.console import Console
 
 from rnar.cli.flags import flag, flags_of
-from rnar.cli.output import bar, screen
+from rnar.cli.output import screen
 from rnar.sweep import display, presets
+from rnar.sweep.allocation import Request, Resources, allocate
 from rnar.sweep.choosing import models_of, seeds_of, tasks_of
-from rnar.sweep.conduct import Engine, Storage, conduct
-from rnar.sweep.engines.local import Local
-from rnar.sweep.engines.ray import Ray
-from rnar.sweep.estimate import estimated
-from rnar.sweep.layout import Layout, There, Wanted, layout
-from rnar.sweep.plan import Job, plan
+from rnar.sweep.conduct import Engine, conduct
+from rnar.sweep.local import Local
+from rnar.sweep.plan import PlannedRun, plan
 from rnar.sweep.presets import PRESETS, Part, Preset
+from rnar.sweep.ray import Ray
 from rnar.training import Settings
 from rnar.training.environment import chosen_device
 from rnar.training.settings import asked
@@ -52,11 +52,9 @@ def sweep(
     engine: Literal["local", "ray"] = "local",
     parallel: Annotated[int | None, flag("INT", "as many as cores and memory allow")] = None,
     gpus: Annotated[float | None, flag("NUMBER", "1 if there are any")] = None,
-    memory: Annotated[float | None, flag("GB", "as estimated")] = None,
+    memory: Annotated[float | None, flag("GB", "2 here, and on Ray whatever there is")] = None,
     retries: int = 3,
     address: Annotated[str | None, flag("HOST:PORT", "that of this machine")] = None,
-    storage: Storage = "auto",
-    estimate: bool = True,
     dry_run: tyro.conf.FlagCreatePairsOff[bool] = False,
     common: Annotated[Common, flags_of(Common, APART), tyro.conf.OmitArgPrefixes] = Common(),  # noqa: B008 (it is frozen)
 ) -> int:
@@ -74,14 +72,13 @@ def sweep(
         models: Names, wildcards or my_models:mine, separated by commas.
         seeds: As in 0-4 or 0,3,7.
         folder: Where the runs are kept, in TASK/MODEL/seed-SEED.
-        engine: Processes on this machine, or on the nodes of a Ray cluster that is there already.
+        engine: Processes on this machine, or on the nodes of a Ray cluster that is there already. They all must see the
+            current folder and that of the runs.
         parallel: How many runs at a time.
         gpus: How much of a GPU a run has, from 0 to 1.
-        memory: How much memory a run may need.
+        memory: How much memory a run may need: no more are begun at a time than there is room for.
         retries: How often a run is begun again that died, unless it came further.
         address: Of the Ray cluster.
-        storage: How results come back from Ray: through a folder that all nodes see, or sent by Ray. auto finds out.
-        estimate: Measure how long it will take.
         dry_run: Show the plan, and do nothing.
     """
     console = screen()
@@ -94,32 +91,26 @@ def sweep(
         raise ValueError(f"--retries must not be negative, but it is {retries}")
     if engine == "local" and address is not None:
         raise ValueError("--address is that of a Ray cluster; give --engine ray as well")
-    wanted = Wanted(chosen.parallel if parallel is None else parallel, common.threads, gpus, memory)
-    wanted.check()
+    request = Request(chosen.parallel if parallel is None else parallel, common.threads, gpus, memory)
+    request.check()
     if common.tensorboard:
         TensorBoard()  # raises if there is none
     given = common.given()
     settings = {**given, **{name: value for name, value in chosen.settings.items() if given[name] is None}}
     place = folder or Path(chosen.folder)
-    jobs = plan(parts(chosen, tasks, models), seeds_of(chosen.seeds if seeds is None else seeds), settings, place)
-    about, left = display.summary(jobs, str(place)), [job for job in jobs if job.open]
+    runs = plan(parts(chosen, tasks, models), seeds_of(chosen.seeds if seeds is None else seeds), settings, place)
+    summary, left = display.summary(runs, str(place)), [run for run in runs if run.open]
     if not left:
-        console.print(about, soft_wrap=True)
+        console.print(summary, soft_wrap=True)
         return 0
-    with closing(_engine(engine, address, jobs)) as machines:
-        there = machines.there()
-        uses_gpu = _uses_gpu(common.device, engine, there)
-        console.print(about, soft_wrap=True)
-        costs = _costs(console, jobs, machines.measured) if estimate else {}
-        most = max((display.cost_of(job, costs).memory for job in left), default=0)
-        found = layout(len(jobs), wanted, there, uses_gpu, most or None)
-        console.print(display.table(jobs, costs, found))
-        console.print(display.expected(jobs, costs, found), soft_wrap=True)
-        if dry_run:
-            return 0
-        ready = [replace(job, settings=replace(job.settings, threads=found.threads)) for job in left]
-        machines.prepare(found, place, storage)
-        return _carry_out(console, ready, costs, found, machines, retries)
+    with closing(Local() if engine == "local" else Ray(address)) as machines:
+        resources = machines.resources()
+        uses_gpu = _uses_gpu(common.device, engine, resources)
+        machines.allocation = allocate(len(runs), request, resources, uses_gpu)
+        console.print(summary, soft_wrap=True)
+        console.print(display.table(runs))
+        console.print(display.sharing(machines.allocation), soft_wrap=True)
+        return 0 if dry_run else _carry_out(console, left, machines, retries)
 
 
 def parts(chosen: Preset, tasks: str | None, models: str | None) -> list[Part]:
@@ -134,38 +125,24 @@ def parts(chosen: Preset, tasks: str | None, models: str | None) -> list[Part]:
     return found
 
 
-def _engine(name: str, address: str | None, jobs: list[Job]) -> Engine:
-    if name == "local":
-        return Local()
-    return Ray(address, [name for job in jobs for name in (job.settings.name, *job.settings.tasks)])
-
-
-def _uses_gpu(device: Any, engine: str, there: There) -> bool:
+def _uses_gpu(device: Any, engine: str, resources: Resources) -> bool:
     if engine == "local":
         return chosen_device(device).type == "cuda"  # raises if there is no such device
-    if device == "cuda" and not there.gpus:
+    if device == "cuda" and not resources.gpus:
         raise ValueError("there is no GPU in this cluster; --device cpu does without")
-    return device == "cuda" or (device == "auto" and there.gpus > 0)
+    return device == "cuda" or (device == "auto" and resources.gpus > 0)
 
 
-def _costs(console: Console, jobs: list[Job], measure: Any) -> display.Costs:
-    with bar(console) as progress:
-        work = progress.add_task("", total=None)
-        return estimated(jobs, measure, lambda words: progress.update(work, description=words))
-
-
-def _carry_out(
-    console: Console, jobs: list[Job], costs: display.Costs, found: Layout, engine: Engine, retries: int
-) -> int:
-    with display.Display(console, jobs, costs) as shown:
+def _carry_out(console: Console, runs: list[PlannedRun], engine: Engine, retries: int) -> int:
+    with display.Display(console, runs) as shown:
         try:
-            failures = conduct(jobs, engine, found.parallel, retries, shown)
+            failures = asyncio.run(conduct(runs, engine, retries, shown))
         except (KeyboardInterrupt, SystemExit):
             shown.say("stopped; all is saved, and the same command goes on from there")
             raise
     if not failures:
         return 0
-    console.print(f"{len(failures)} of {len(jobs)} runs failed:")
+    console.print(f"{len(failures)} of {len(runs)} runs failed:")
     for name, words in failures.items():
         console.print(f"  {name}: {words}", soft_wrap=True)
     return 1

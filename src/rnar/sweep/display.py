@@ -1,4 +1,4 @@
-"""What a sweep shows: the plan, a bar in a terminal, lines in a log, and what failed."""
+"""What a sweep shows: the plan, bars in a terminal, lines in a log, and what failed."""
 
 from __future__ import annotations
 
@@ -11,139 +11,111 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 
 from rnar.common.durations import took
-from rnar.sweep.child import Message, Outcome
-from rnar.sweep.estimate import Cost
-from rnar.sweep.layout import Layout, makespan
-from rnar.sweep.plan import Job
-
-Costs = dict[tuple[str, str], Cost]
-"""by task and model; empty if nothing was estimated"""
+from rnar.sweep.allocation import Allocation
+from rnar.sweep.plan import PlannedRun
+from rnar.sweep.process import Outcome
 
 HEARTBEAT = 600.0  # seconds without news after which a log gets a line that says how much is done
-UNKNOWN = Cost(start=0.0, training=1.0, test=0.1, memory=0)
 STANDINGS = {"finished": "finished", "further": "with more steps already", "begun": "to go on with", "new": "new"}
 
 
-def cost_of(job: Job, costs: Costs) -> Cost:
-    return costs.get(job.kind, UNKNOWN)
-
-
-def summary(jobs: Sequence[Job], folder: str) -> str:
+def summary(runs: Sequence[PlannedRun], folder: str) -> str:
     """How many runs there are, and how far they are."""
-    tasks, models = (len(set(names)) for names in zip(*(job.kind for job in jobs), strict=True))
-    seeds = len({job.settings.seed for job in jobs})
-    size = f"{_count(tasks, 'task')}, {_count(models, 'model')}, {_count(seeds, 'seed')}"
-    counts = Counter(job.standing for job in jobs)
-    states = ", ".join(f"{counts[each]} {words}" for each, words in STANDINGS.items() if counts[each])
-    return f"{_count(len(jobs), 'run')} in {folder} ({size}): {states}"
+    kinds = {"task": {r.task for r in runs}, "model": {r.model for r in runs}, "seed": {r.settings.seed for r in runs}}
+    size = ", ".join(_count(len(names), kind) for kind, names in kinds.items())
+    counts = Counter(run.standing for run in runs)
+    states = ", ".join(f"{counts[standing]} {words}" for standing, words in STANDINGS.items() if counts[standing])
+    return f"{_count(len(runs), 'run')} in {folder} ({size}): {states}"
+
+
+def table(runs: Sequence[PlannedRun]) -> Table:
+    """How many seeds are left to do, by task and model."""
+    models = list(dict.fromkeys(run.model for run in runs))
+    page = Table("task", *models, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in page.columns[1:]:
+        column.justify = "right"
+    for task in dict.fromkeys(run.task for run in runs):
+        page.add_row(
+            task, *(_cell([run for run in runs if (run.task, run.model) == (task, model)]) for model in models)
+        )
+    return page
+
+
+def _cell(runs: Sequence[PlannedRun]) -> str:
+    left = sum(run.open for run in runs)
+    return _count(left, "seed") if left else "done" if runs else "-"
+
+
+def sharing(allocation: Allocation) -> str:
+    """How the runs share the machine."""
+    words = f"{allocation.parallel} at a time with {_count(allocation.threads, 'thread')} each"
+    return words + (f" and {allocation.gpus:g} GPU" if allocation.gpus else "")
 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def table(jobs: Sequence[Job], costs: Costs, layout: Layout) -> Table:
-    """What is left to do, by task and model: how many runs, and how long each takes."""
-    models = list(dict.fromkeys(job.settings.name for job in jobs))
-    page = Table("task", *models, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for column in page.columns[1:]:
-        column.justify = "right"
-    for task in dict.fromkeys(job.task for job in jobs):
-        cells = [[job for job in jobs if job.kind == (task, model)] for model in models]
-        page.add_row(task, *(_cell(cell, costs, layout) for cell in cells))
-    return page
-
-
-def _cell(jobs: Sequence[Job], costs: Costs, layout: Layout) -> str:
-    left = [job for job in jobs if job.open]
-    if not left:
-        return "done" if jobs else "-"
-    if left[0].kind not in costs:
-        return f"{len(left)} x"
-    seconds = sum(cost_of(job, costs).left(job) for job in left) / len(left) / layout.threads
-    return f"{len(left)} x {took(seconds)}"
-
-
-def expected(jobs: Sequence[Job], costs: Costs, layout: Layout) -> str:
-    """How long everything takes, and how much memory."""
-    how = f"{layout.parallel} at a time with {_count(layout.threads, 'thread')} each"
-    if layout.gpus:
-        how += f" and {layout.gpus:g} GPU"
-    if not costs:
-        return how
-    each = [cost_of(job, costs).left(job) / layout.threads for job in jobs if job.open]
-    memory = f", up to {layout.memory / 1e9:.1f} GB each" if layout.memory else ""
-    return f"about {took(makespan(each, layout.parallel))} if nothing else is done here, {how}{memory}"
-
-
 class Display:
-    """Shows what happens while a sweep goes on: it is told by `conduct`."""
+    """Shows how far the runs are, by what they have written to their folders."""
 
-    def __init__(self, console: Console, jobs: Sequence[Job], costs: Costs):
-        self.console, self.costs = console, costs
-        self.left = {id(job): cost_of(job, costs).left(job) for job in jobs}
-        """seconds, by the id() of a job"""
-        self.total = sum(self.left.values())
-        self.runs, self.finished = len(jobs), 0
-        self._begun = self._heard = time.monotonic()
-        self._lines: dict[int, TaskID] = {}
+    def __init__(self, console: Console, runs: Sequence[PlannedRun]):
+        self.console, self.runs, self.finished = console, runs, 0
+        self.steps = {run: run.step for run in runs}
+        self.total = sum(run.steps - step for run, step in self.steps.items())
+        self._begun = self._printed = time.monotonic()
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"))
-        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self._all = self.bar.add_task("all runs", total=self.total or 1.0, words="")
+        self.bars = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._all = self.bars.add_task("all runs", total=1.0, words="")
+        self._bars: dict[PlannedRun, TaskID] = {}
 
     def __enter__(self) -> Display:
-        self.bar.start()
+        self.bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+        self.bars.stop()
 
-    def started(self, job: Job) -> None:
-        self._lines[id(job)] = self.bar.add_task(job.name, total=float(job.steps), words="starts")
+    def started(self, run: PlannedRun, step: int) -> None:
+        self._bars[run] = self.bars.add_task(run.name, total=run.steps, completed=step, words="starts")
+        if not self.console.is_terminal:
+            self.say(f"{run.name} " + (f"goes on from step {step}" if step else "begins"))
 
-    def told(self, job: Job, message: Message) -> None:
-        cost, line = cost_of(job, self.costs), self._lines[id(job)]
-        if "begun" in message and not self.console.is_terminal:
-            self.say(f"{job.name} " + (f"goes on from step {message['begun']}" if message["begun"] else "begins"))
-        if (step := message.get("step", message.get("begun"))) is not None:
-            self.left[id(job)] = cost.training * (1 - step / job.steps) + cost.test
-            self.bar.update(line, completed=step, words=f"step {step} of {job.steps}")
-        if (share := message.get("tested")) is not None:
-            self.left[id(job)] = cost.test * (1 - share)
-            self.bar.update(line, total=1.0, completed=share, words="test")
-        self._refresh()
+    def retried(self, run: PlannedRun, reason: str) -> None:
+        self.bars.remove_task(self._bars.pop(run))
+        self.say(f"{run.name} is begun again: {reason}")
 
-    def retried(self, job: Job, words: str) -> None:
-        self.bar.remove_task(self._lines.pop(id(job)))
-        self.say(f"{job.name} is begun again: {words}")
-
-    def ended(self, job: Job, outcome: Outcome) -> None:
-        self.bar.remove_task(self._lines.pop(id(job)))
-        self.left[id(job)] = 0.0
+    def ended(self, run: PlannedRun, outcome: Outcome) -> None:
+        self.bars.remove_task(self._bars.pop(run))
+        self.steps[run] = run.steps
         self.finished += 1
-        how = f"{outcome.value:.2%}" if outcome.kind == "done" else f"failed: {outcome.words}"
-        self.say(f"{self.finished} of {self.runs}  {job.name}: {how}{self._soon()}")
-        self._refresh()
+        done = outcome.kind == "done" and run.result
+        how = f"{done.score:.2%}" if done else f"failed: {outcome.message}"
+        self.say(f"{self.finished} of {len(self.runs)}  {run.name}: {how}{self._time_left()}")
 
-    def waited(self) -> None:
-        if not self.console.is_terminal and time.monotonic() - self._heard > HEARTBEAT:
-            self.say(f"{self.share:.1%} of all is done{self._soon()}")
+    def refresh(self) -> None:
+        """Read how far the runs are. Called every moment."""
+        for run, bar in self._bars.items():
+            self.steps[run] = step = run.step
+            words = "test" if step == run.steps else f"step {step} of {run.steps}"
+            self.bars.update(bar, completed=step, words=words)
+        words = f"{self.finished} of {len(self.runs)}{self._time_left()}"
+        self.bars.update(self._all, completed=self.share, words=words)
+        if not self.console.is_terminal and time.monotonic() - self._printed > HEARTBEAT:
+            self.say(f"{self.share:.1%} of all is done{self._time_left()}")
 
     @property
     def share(self) -> float:
-        """Of the work, which is done."""
-        return 1 - sum(self.left.values()) / self.total if self.total else 1.0
+        """How much of the training is done that was left when the sweep began."""
+        left = sum(run.steps - step for run, step in self.steps.items())
+        return 1 - left / self.total if self.total else 1.0
 
-    def _soon(self) -> str:
+    def _time_left(self) -> str:
         """How long the rest will take, judging by how long the work took so far."""
-        share, passed = self.share, time.monotonic() - self._begun
-        return f"  (about {took(passed / share * (1 - share))} left)" if 0.01 < share < 1 else ""
-
-    def _refresh(self) -> None:
-        words = f"{self.finished} of {self.runs}{self._soon()}"
-        self.bar.update(self._all, completed=self.total * self.share, words=words)
+        seconds = time.monotonic() - self._begun
+        return f"  (about {took(seconds / self.share * (1 - self.share))} left)" if 0.01 < self.share < 1 else ""
 
     def say(self, words: str) -> None:
-        self._heard = time.monotonic()
+        self._printed = time.monotonic()
         self.console.print(words, soft_wrap=True)
         self.console.file.flush()

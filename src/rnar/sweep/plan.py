@@ -1,16 +1,15 @@
 """The runs of a sweep, and how far each one is."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from rnar.sweep.choosing import models_of, tasks_of
 from rnar.sweep.presets import Part
-from rnar.training import Resolved, Settings
+from rnar.training import Resolved, Result, Run, Settings
 from rnar.training.data import training_data
 from rnar.training.folder import whole_result
-from rnar.training.result import Result
 from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_metrics, read_result
 from rnar.training.settings import refuse_others
 
@@ -18,27 +17,24 @@ Standing = Literal["new", "begun", "finished", "further"]
 
 
 @dataclass(frozen=True)
-class Job:
-    """One run: its settings, and how far it is."""
+class PlannedRun:
+    """The settings of a run, and how far it was when the sweep was planned."""
 
     settings: Resolved
     standing: Standing = "new"
     """`further`: it has taken more steps than this sweep asks for"""
-    step: int = 0
-    result: Result | None = None
 
     @property
     def task(self) -> str:
         return self.settings.tasks[0]
 
     @property
-    def kind(self) -> tuple[str, str]:
-        """Its task and model: runs that differ only in the seed take equally long."""
-        return self.task, self.settings.name
+    def model(self) -> str:
+        return self.settings.name
 
     @property
     def name(self) -> str:
-        return f"{self.task} {self.settings.name} seed {self.settings.seed}"
+        return f"{self.task} {self.model} seed {self.settings.seed}"
 
     @property
     def steps(self) -> int:
@@ -46,11 +42,33 @@ class Job:
 
     @property
     def open(self) -> bool:
-        """Is there anything left to do?"""
+        """True if there is anything left to do."""
         return self.standing in ("new", "begun")
 
+    @property
+    def step(self) -> int:
+        """The step of the last validation so far."""
+        try:
+            metrics = read_metrics(self.settings.path / METRICS)
+        except (ValueError, OSError):
+            return 0  # what is wrong is told when the run is resumed
+        return metrics[-1]["step"] if metrics else 0
 
-def plan(parts: Iterable[Part], seeds: Sequence[int], common: dict[str, Any], folder: Path) -> list[Job]:
+    @property
+    def saved_step(self) -> int:
+        """The step from which it would go on."""
+        try:
+            return Run(self.settings.path).step_of("last")
+        except (ValueError, OSError):
+            return 0
+
+    @property
+    def result(self) -> Result | None:
+        """The result in its folder, which is its own once the run has ended."""
+        return read_result(self.settings.path / RESULT)
+
+
+def plan(parts: Iterable[Part], seeds: Sequence[int], common: dict[str, Any], folder: Path) -> list[PlannedRun]:
     """All runs, those of the first seed first so that a table soon has a number everywhere.
 
     Raises if any of the runs makes no sense, or if its folder holds a run with other settings.
@@ -63,27 +81,29 @@ def plan(parts: Iterable[Part], seeds: Sequence[int], common: dict[str, Any], fo
     for run in runs[: len(pairs)]:
         training_data(run, run.tasks[0]).close()  # raises if there is none
     # where `rnar train` would keep them, but in that folder
-    return [standing(replace(run, path=folder / run.path.relative_to("runs"))) for run in runs]
+    return [planned(replace(run, path=folder / run.path.relative_to("runs"))) for run in runs]
 
 
-def standing(settings: Resolved) -> Job:
+def planned(settings: Resolved) -> PlannedRun:
     """A run, and how far it is according to its folder."""
-    path = settings.path
-    if not (path / CONFIG).is_file():
-        return Job(settings)
-    there = read_config(path)["settings"]
+    if not (settings.path / CONFIG).is_file():
+        return PlannedRun(settings)
+    there = read_config(settings.path)["settings"]
     refuse_others(there, settings)
     if there["steps"] > settings.steps:
-        return Job(settings, "further", there["steps"], read_result(path / RESULT))
-    if result := whole_result(there, settings):
-        return Job(settings, "finished", there["steps"], result)
-    return Job(settings, "begun", _last_step(path / METRICS))
+        return PlannedRun(settings, "further")
+    return PlannedRun(settings, "finished" if whole_result(there, settings) else "begun")
 
 
-def _last_step(metrics: Path) -> int:
-    """The step of the last validation. The step that was saved last may be a little lower or higher."""
-    try:
-        lines = read_metrics(metrics)
-    except ValueError:
-        return 0  # what is wrong is told when the run is resumed
-    return lines[-1]["step"] if lines else 0
+def train_arguments(settings: Resolved) -> list[str]:
+    """The arguments of `rnar train` that ask for these settings."""
+    return [*settings.tasks, *(word for field in fields(Settings) for word in _flag(settings, field))]
+
+
+def _flag(settings: Resolved, field: Field[Any]) -> Iterator[str]:
+    value = settings.path if field.name == "folder" else getattr(settings, field.name)
+    if field.name == "tasks" or value == field.default:
+        return
+    yield "--" + field.metadata.get("name", field.name).replace("_", "-")
+    if field.default is not False:
+        yield from map(str, value if isinstance(value, tuple) else (value,))

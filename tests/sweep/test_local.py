@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from helpers.command import runner
+from helpers.command import RNAR, runner
 from helpers.processes import wait_for
 from helpers.sweeping import (
     LONG,
     MATRIX,
     TINY,
+    is_job,
     jobs_of,
     kill,
     runs_in,
@@ -40,8 +41,7 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks f
 
 def test_a_run_of_two_threads_ends_as_if_trained_alone(tmp_path):
     words = ["sweep", *TINY, "--tasks", "bfs", "--models", "rnar", "--seeds", "0", "--steps", "4", "--threads", "2"]
-    command = [sys.executable, "-m", "rnar", *words, "--no-estimate"]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=900)
+    subprocess.run([*RNAR, *words], cwd=tmp_path, check=True, capture_output=True, timeout=900)
     assert runs_in(tmp_path / "runs") == trained_one_by_one("bfs", "rnar", (0,), threads=2)
 
 
@@ -58,7 +58,7 @@ def test_runs_that_are_killed_are_begun_again_and_all_end_as_if_trained_one_by_o
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    code, out, err = run("sweep", *MATRIX, "--no-estimate", "--parallel", 2)
+    code, out, err = run("sweep", *MATRIX, "--parallel", 2)
     watcher.join()
     assert (code, err) == (0, "")
     assert killed and out.count("is begun again: its process was killed: was memory short?") == len(killed)
@@ -73,8 +73,7 @@ def test_runs_that_are_killed_are_begun_again_and_all_end_as_if_trained_one_by_o
 
 @linux
 def test_after_ctrl_c_the_same_command_does_nothing_twice(run):
-    words = [*LONG, "--tasks", "bfs", "--models", "mpnn,rnar", "--seeds", "0", "--steps", "200", "--no-estimate"]
-    words += ["--parallel", "1"]
+    words = [*LONG, "--tasks", "bfs", "--models", "mpnn,rnar", "--seeds", "0", "--steps", "200", "--parallel", "1"]
     done, begun = Path("runs/bfs/mpnn/seed-0"), Path("runs/bfs/rnar/seed-0")
 
     def interrupt() -> None:
@@ -95,3 +94,17 @@ def test_after_ctrl_c_the_same_command_does_nothing_twice(run):
     assert f"bfs rnar seed 0 goes on from step {step}\n" in out
     assert times(done) == before
     assert runs_in(Path("runs")) == trained_one_by_one("bfs", "rnar,mpnn", (0,), steps=200, validate_every=25)
+
+
+@linux
+def test_a_sweep_that_is_killed_leaves_nothing_behind_that_still_trains(tmp_path):
+    words = [*LONG, "--tasks", "bfs", "--models", "rnar", "--seeds", "0-1", "--steps", "200", "--parallel", "2"]
+    sweep = subprocess.Popen([*RNAR, "sweep", *words], cwd=tmp_path, stdout=subprocess.DEVNULL)
+    wait_for(lambda: len(list(tmp_path.rglob("state.safetensors"))) == 2)
+    runs = jobs_of(sweep.pid)
+    kill(sweep.pid)
+    sweep.wait()
+    again = subprocess.run([*RNAR, "sweep", *words], cwd=tmp_path, capture_output=True, text=True, timeout=900)
+    assert (again.returncode, again.stderr) == (0, "") and "2 to go on with" in again.stdout
+    assert len(runs) == 2 and not any(is_job(run) for run in runs)
+    assert runs_in(tmp_path / "runs") == trained_one_by_one("bfs", "rnar", (0, 1), steps=200, validate_every=25)

@@ -1,1 +1,0 @@
-"""Where the processes of a sweep are started."""
