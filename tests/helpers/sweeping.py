@@ -57,13 +57,13 @@ def runs_in(folder: Path) -> dict[str, Any]:
     return {str(path.parent.relative_to(folder)): contents(path.parent) for path in folder.rglob("result.json")}
 
 
-def jobs_of(process: int) -> list[int]:
+def trainings_of(process: int) -> list[int]:
     """The processes of runs that this one has started, itself or by others. Nobody else's: they may be in earnest."""
     numbers = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    return [number for number in numbers if is_job(number) and process in ancestors(number)]
+    return [number for number in numbers if is_training(number) and process in ancestors(number)]
 
 
-def is_job(process: int) -> bool:
+def is_training(process: int) -> bool:
     return b"rnar.sweep.process" in _read(Path(f"/proc/{process}/cmdline"))
 
 

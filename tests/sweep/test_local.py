@@ -17,13 +17,13 @@ from helpers.sweeping import (
     LONG,
     MATRIX,
     TINY,
-    is_job,
-    jobs_of,
+    is_training,
     kill,
     runs_in,
     saved_step,
     times,
     trained_one_by_one,
+    trainings_of,
 )
 
 
@@ -52,7 +52,7 @@ def test_runs_that_are_killed_are_begun_again_and_all_end_as_if_trained_one_by_o
 
     def watch() -> None:
         wait_for(lambda: list(Path("runs").rglob("metrics.jsonl")))
-        killed.extend(jobs_of(os.getpid()))
+        killed.extend(trainings_of(os.getpid()))
         for process in killed:
             kill(process)
 
@@ -86,7 +86,7 @@ def test_after_ctrl_c_the_same_command_does_nothing_twice(run):
     watcher.join()
     assert (code, err) == (130, "rnar: interrupted")
     assert "stopped; all is saved, and the same command goes on from there" in out
-    assert jobs_of(os.getpid()) == []
+    assert trainings_of(os.getpid()) == []
     step, before = saved_step(begun), times(done)
     assert 0 < step < 200
     code, out, _ = run("sweep", *words)
@@ -96,15 +96,23 @@ def test_after_ctrl_c_the_same_command_does_nothing_twice(run):
     assert runs_in(Path("runs")) == trained_one_by_one("bfs", "rnar,mpnn", (0,), steps=200, validate_every=25)
 
 
+@pytest.mark.usefixtures("my_models")
+def test_a_model_of_the_user_is_trained_as_if_alone(run):
+    words = ["--tasks", "bfs", "--models", "my_models:mine", "--seeds", "0", "--steps", "4", "--folder", "swept"]
+    code, out, err = run("sweep", *TINY, *words)
+    assert (code, err) == (0, "") and "1 of 1  bfs my_models:mine seed 0: " in out
+    assert runs_in(Path("swept")) == trained_one_by_one("bfs", "my_models:mine", (0,))
+
+
 @linux
 def test_a_sweep_that_is_killed_leaves_nothing_behind_that_still_trains(tmp_path):
     words = [*LONG, "--tasks", "bfs", "--models", "rnar", "--seeds", "0-1", "--steps", "200", "--parallel", "2"]
     sweep = subprocess.Popen([*RNAR, "sweep", *words], cwd=tmp_path, stdout=subprocess.DEVNULL)
     wait_for(lambda: len(list(tmp_path.rglob("state.safetensors"))) == 2)
-    runs = jobs_of(sweep.pid)
+    runs = trainings_of(sweep.pid)
     kill(sweep.pid)
     sweep.wait()
     again = subprocess.run([*RNAR, "sweep", *words], cwd=tmp_path, capture_output=True, text=True, timeout=900)
     assert (again.returncode, again.stderr) == (0, "") and "2 to go on with" in again.stdout
-    assert len(runs) == 2 and not any(is_job(run) for run in runs)
+    assert len(runs) == 2 and not any(is_training(run) for run in runs)
     assert runs_in(tmp_path / "runs") == trained_one_by_one("bfs", "rnar", (0, 1), steps=200, validate_every=25)

@@ -32,7 +32,7 @@ def test_an_outcome_is_read_from_the_exit_code_and_the_last_line(code, message, 
 
 
 def test_what_rnar_train_refuses_is_told_in_its_words(tmp_path):
-    command = Command(["bsf"], tmp_path / ".lock", 1, tmp_path)
+    command = Command(["bsf"], tmp_path / "run", 1, tmp_path)
     outcome = asyncio.run(train(command))
     assert outcome.kind == "failed" and outcome.message.startswith("no task 'bsf' (did you mean 'bfs'?)")
 
@@ -40,8 +40,8 @@ def test_what_rnar_train_refuses_is_told_in_its_words(tmp_path):
 def test_a_node_that_does_not_see_the_folder_says_so(tmp_path):
     hidden = tmp_path / "elsewhere"
     for command in (
-        Command(["bfs"], Path("runs/bfs/rnar/.lock"), 1, hidden),
-        Command(["bfs"], hidden / "seed-0" / ".lock", 1, tmp_path),
+        Command(["bfs"], Path("runs/bfs/rnar/seed-0"), 1, hidden),
+        Command(["bfs"], hidden / "seed-0", 1, tmp_path),
     ):
         outcome = train_on_node(command)
         assert outcome.kind == "failed" and outcome.message.endswith(f"does not see {hidden}; all nodes must share it")
@@ -51,7 +51,7 @@ def test_it_saves_and_stops_when_whoever_started_it_is_gone(tmp_path):
     folder = tmp_path / "run"
     words = ["bfs", *LONG, "--steps", "10000", "--folder", folder]
     process = subprocess.Popen(
-        [sys.executable, "-m", "rnar.sweep.process", folder / ".lock", "train", *words],
+        [sys.executable, "-m", "rnar.sweep.process", folder, "train", *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

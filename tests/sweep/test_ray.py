@@ -19,13 +19,13 @@ from helpers.sweeping import (
     LONG,
     TINY,
     ancestors,
-    is_job,
-    jobs_of,
+    is_training,
     kill,
     parent,
     runs_in,
     saved_step,
     trained_one_by_one,
+    trainings_of,
 )
 
 TASKS = f"bfs,{SORT}"  # one of ours and a user's own
@@ -109,18 +109,18 @@ def test_all_runs_end_as_if_trained_one_by_one_though_a_worker_is_killed(run, cl
     killed: list[int] = []
 
     def kill_a_worker() -> None:
-        job = jobs_of(os.getpid())[0]
-        killed.extend([parent(job), job])
+        training = trainings_of(os.getpid())[0]
+        killed.extend([parent(training), training])
         kill(killed[0])
 
-    watcher = meanwhile(lambda: jobs_of(os.getpid()) and list(Path("runs").rglob("metrics.jsonl")), kill_a_worker)
+    watcher = meanwhile(lambda: trainings_of(os.getpid()) and list(Path("runs").rglob("metrics.jsonl")), kill_a_worker)
     code, out, err = run("sweep", *FOUR, "--engine", "ray", "--address", cluster.address)
     watcher.join()
     assert (code, err) == (0, "")
     assert "2 at a time with 1 thread each" in out
     assert killed and out.count(" is begun again: ") == 1
     assert len(alone) == 4 and runs_in(Path("runs")) == alone
-    wait_for(lambda: not is_job(killed[1]))
+    wait_for(lambda: not is_training(killed[1]))
 
 
 def test_a_run_survives_ctrl_c_and_the_death_of_its_node(run, cluster):
@@ -132,16 +132,16 @@ def test_a_run_survives_ctrl_c_and_the_death_of_its_node(run, cluster):
     code, _, err = run("sweep", *words)
     watcher.join()
     assert (code, err) == (130, "rnar: interrupted")
-    assert jobs_of(os.getpid()) == []
+    assert trainings_of(os.getpid()) == []
     step = saved_step(place)
     assert 0 < step < 400
 
     def remove_its_node() -> None:
-        (job,) = jobs_of(os.getpid())
-        (node,) = [node for node in cluster.list_all_nodes() if raylet(node) in ancestors(job)]
+        (training,) = trainings_of(os.getpid())
+        (node,) = [node for node in cluster.list_all_nodes() if raylet(node) in ancestors(training)]
         cluster.remove_node(node, allow_graceful=False)
 
-    watcher = meanwhile(lambda: jobs_of(os.getpid()), remove_its_node)
+    watcher = meanwhile(lambda: trainings_of(os.getpid()), remove_its_node)
     code, out, err = run("sweep", *words)
     watcher.join()
     assert (code, err) == (0, "")

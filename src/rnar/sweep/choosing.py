@@ -14,44 +14,43 @@ MOST_SEEDS = 10_000  # more must be a typing error
 def tasks_of(words: str) -> list[str]:
     """`all`, `sequential` (those of the paper's Table 1), names, wildcards and `module:function`, separated by commas;
     each task once."""
-    found: list[str] = []
-    for word in _words(words, "tasks"):
+    names: list[str] = []
+    for word in _split(words, "tasks"):
         if word == "sequential":
-            found += published.tasks_of(1)
+            names += published.tasks_of(1)
         else:
-            found += [algorithm.name for algorithm in matching("*" if word == "all" else word)]
-    return list(dict.fromkeys(found))
+            names += [algorithm.name for algorithm in matching("*" if word == "all" else word)]
+    return list(dict.fromkeys(names))
 
 
 def models_of(words: str) -> list[str]:
     """Names, wildcards and `module:attribute`, separated by commas; each model once."""
-    found: list[str] = []
-    for word in _words(words, "models"):
-        found += [name for name in MODELS if fnmatchcase(name, word)] or [word]
-    for name in found:
+    names: list[str] = []
+    for word in _split(words, "models"):
+        names += [name for name in MODELS if fnmatchcase(name, word)] or [word]
+    for name in names:
         find_model(name)  # raises if there is none, and says which names are similar
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
 def seeds_of(words: str) -> list[int]:
     """`3`, `0-4`, `0,2,5-7`; each seed once."""
-    found: list[int] = []
-    for word in _words(words, "seeds"):
+    seeds: list[int] = []
+    for word in _split(words, "seeds"):
         match = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
         if not match:
             raise ValueError(f"--seeds {words}: {word!r} is neither a seed nor a range of them, as 0-4 is")
-        first = int(match[1])
-        last = int(match[2] or first)
+        first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
             raise ValueError(f"--seeds {words}: {word} goes backwards; did you mean {last}-{first}?")
         if last - first >= MOST_SEEDS:
             raise ValueError(f"--seeds {words}: {last - first + 1} seeds are more than {MOST_SEEDS}")
-        found += range(first, last + 1)
-    return list(dict.fromkeys(found))
+        seeds += range(first, last + 1)
+    return list(dict.fromkeys(seeds))
 
 
-def _words(words: str, what: str) -> list[str]:
-    found = [word.strip() for word in words.split(",") if word.strip()]
-    if not found:
-        raise ValueError(f"--{what} {words!r} names none, so there would be nothing to run")
-    return found
+def _split(words: str, flag: str) -> list[str]:
+    split = [word.strip() for word in words.split(",") if word.strip()]
+    if not split:
+        raise ValueError(f"--{flag} {words!r} names none, so there would be nothing to run")
+    return split

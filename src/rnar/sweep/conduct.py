@@ -1,4 +1,4 @@
-"""Trains one run after the other until all are done. Where they are trained is up to an engine."""
+"""Train one run after the other until all are done. Where they are trained is up to an engine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from rnar.sweep.allocation import Allocation, Resources
 from rnar.sweep.plan import PlannedRun, train_arguments
 from rnar.sweep.process import MOMENT, Command, Outcome
-from rnar.training.folder import LOCK
 
 if TYPE_CHECKING:
     from rnar.sweep.display import Display
@@ -42,7 +41,7 @@ class Engine(ABC):
         """The command that trains a run with its share of the resources."""
         threads, memory = self.allocation.threads, self.allocation.saved_steps
         settings = replace(run.settings, threads=threads, memory=memory)
-        return Command(train_arguments(settings), settings.path / LOCK, threads, Path.cwd())
+        return Command(train_arguments(settings), settings.path, threads, Path.cwd())
 
 
 async def conduct(runs: Sequence[PlannedRun], engine: Engine, retries: int, display: Display) -> dict[str, str]:

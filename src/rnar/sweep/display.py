@@ -1,4 +1,4 @@
-"""What a sweep shows: the plan, bars in a terminal, lines in a log, and what failed."""
+"""The plan of a sweep, and its progress: bars in a terminal, lines in a log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STANDINGS = {"finished": "finished", "further": "with more steps already", "begu
 
 
 def summary(runs: Sequence[PlannedRun], folder: str) -> str:
-    """How many runs there are, and how far they are."""
+    """A line that counts the runs, and says how far they are."""
     kinds = {"task": {r.task for r in runs}, "model": {r.model for r in runs}, "seed": {r.settings.seed for r in runs}}
     size = ", ".join(_count(len(names), kind) for kind, names in kinds.items())
     counts = Counter(run.standing for run in runs)
@@ -29,7 +29,7 @@ def summary(runs: Sequence[PlannedRun], folder: str) -> str:
 
 
 def table(runs: Sequence[PlannedRun]) -> Table:
-    """How many seeds are left to do, by task and model."""
+    """The seeds that are left to do, by task and model."""
     models = list(dict.fromkeys(run.model for run in runs))
     page = Table("task", *models, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in page.columns[1:]:
@@ -47,7 +47,7 @@ def _cell(runs: Sequence[PlannedRun]) -> str:
 
 
 def sharing(allocation: Allocation) -> str:
-    """How the runs share the machine."""
+    """A line that says how the runs share the machine."""
     words = f"{allocation.parallel} at a time with {_count(allocation.threads, 'thread')} each"
     return words + (f" and {allocation.gpus:g} GPU" if allocation.gpus else "")
 
@@ -57,7 +57,7 @@ def _count(number: int, what: str) -> str:
 
 
 class Display:
-    """Shows how far the runs are, by what they have written to their folders."""
+    """Shows how far the runs are, by the metrics and results in their folders."""
 
     def __init__(self, console: Console, runs: Sequence[PlannedRun]):
         self.console, self.runs, self.finished = console, runs, 0
@@ -77,7 +77,7 @@ class Display:
         self.bars.stop()
 
     def started(self, run: PlannedRun, step: int) -> None:
-        self._bars[run] = self.bars.add_task(run.name, total=run.steps, completed=step, words="starts")
+        self._bars[run] = self.bars.add_task(run.name, total=run.steps, completed=step, words="")
         if not self.console.is_terminal:
             self.say(f"{run.name} " + (f"goes on from step {step}" if step else "begins"))
 
@@ -94,7 +94,7 @@ class Display:
         self.say(f"{self.finished} of {len(self.runs)}  {run.name}: {how}{self._time_left()}")
 
     def refresh(self) -> None:
-        """Read how far the runs are. Called every moment."""
+        """Read how far the runs are, and show it."""
         for run, bar in self._bars.items():
             self.steps[run] = step = run.step
             words = "test" if step == run.steps else f"step {step} of {run.steps}"
@@ -106,12 +106,12 @@ class Display:
 
     @property
     def share(self) -> float:
-        """How much of the training is done that was left when the sweep began."""
+        """The share that is done of the training that was left when the sweep began."""
         left = sum(run.steps - step for run, step in self.steps.items())
         return 1 - left / self.total if self.total else 1.0
 
     def _time_left(self) -> str:
-        """How long the rest will take, judging by how long the work took so far."""
+        """The time that the rest takes, if it goes on as it went so far."""
         seconds = time.monotonic() - self._begun
         return f"  (about {took(seconds / self.share * (1 - self.share))} left)" if 0.01 < self.share < 1 else ""
 

@@ -1,6 +1,6 @@
-"""One run: `rnar train` in a process of its own, which saves and stops when whoever started it is gone.
+"""One run: `rnar train` as a subprocess, which saves and stops when the process that started it is gone.
 
-Nothing here imports torch: each of Ray's workers would have to load it, and does not need it.
+This module does not import torch: each of Ray's workers would have to load it, and does not need it.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_
 
 
 class Command(NamedTuple):
-    """What is needed to start `rnar train` somewhere."""
+    """`rnar train`, and where to start it."""
 
     arguments: Sequence[str]
-    lock: Path
-    """of the run's folder"""
-    threads: int
     folder: Path
+    """of the run"""
+    threads: int
+    directory: Path
     """the current one of the process"""
 
 
@@ -47,11 +47,11 @@ async def train(command: Command, **environment: str) -> Outcome:
     """Run a command until it ends. If this is cancelled, the run is saved and stopped."""
     with tempfile.TemporaryFile() as errors:
         with subprocess.Popen(
-            [sys.executable, "-m", "rnar.sweep.process", str(command.lock), "train", *command.arguments],
+            [sys.executable, "-m", "rnar.sweep.process", str(command.folder), "train", *command.arguments],
             stdin=subprocess.PIPE,  # it is closed when this process ends, however it does: see main()
             stdout=subprocess.DEVNULL,
             stderr=errors,
-            cwd=command.folder,
+            cwd=command.directory,
             env={**os.environ, **dict.fromkeys(THREADS, str(command.threads)), **environment},
             start_new_session=True,  # so that Ctrl-C reaches only this process
         ) as process:
@@ -79,7 +79,7 @@ async def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def outcome_of(code: int, message: str) -> Outcome:
-    """The outcome of a command by its exit code and the last line that it wrote to stderr."""
+    """The outcome of a command, by its exit code and the last line that it wrote to stderr."""
     if code == 0:
         return Outcome("done")
     if code == 2:
@@ -92,7 +92,7 @@ def outcome_of(code: int, message: str) -> Outcome:
 
 def train_on_node(command: Command) -> Outcome:
     """The same on a node of a cluster: run a command until it ends, or until this function is interrupted."""
-    for folder in (command.folder, (command.folder / command.lock).parents[1]):
+    for folder in (command.directory, (command.directory / command.folder).parent):
         if not folder.is_dir():
             return Outcome("failed", f"{socket.gethostname()} does not see {folder}; all nodes must share it")
     return asyncio.run(train(command, PYTHONPATH=os.pathsep.join(filter(None, sys.path))))
@@ -101,10 +101,12 @@ def train_on_node(command: Command) -> Outcome:
 def main() -> None:
     """Run a command in this process, but stop as if asked to when stdin is closed.
 
-    The first argument is the lock of the run's folder, which an earlier process may hold until it has saved.
+    The first argument is the run's folder, which an earlier process may hold until it has saved.
     """
+    from rnar.training.folder import LOCK
+
     threading.Thread(target=_stop_with_parent, daemon=True).start()
-    wait_until_free(Path(sys.argv.pop(1)))
+    wait_until_free(Path(sys.argv.pop(1)) / LOCK)
     runpy.run_module("rnar", run_name="__main__")
 
 
