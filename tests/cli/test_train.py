@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
 import signal
@@ -19,7 +20,9 @@ from helpers.processes import wait_for
 from helpers.training import contents, small_test, tiny
 from rnar.cli import train as command
 from rnar.training import Run, Settings, loop, testing, train
+from rnar.training.config import read_settings
 from rnar.training.live import Live
+from rnar.training.settings import SETTINGS
 from rnar.training.watch import Beginning
 
 TINY = (
@@ -64,7 +67,7 @@ def test_every_setting_has_a_flag_and_a_help(run):
     code, out, _ = run("train", "--help")
     words = " ".join(out.replace("│", " ").split())
     assert code == 0
-    for name in Settings.__dataclass_fields__:
+    for name in SETTINGS:
         flag = {"start": "from"}.get(name, name).replace("_", "-")
         assert name == "tasks" or f"--{flag}" in words
     assert "Gradients are scaled down to this norm; inf leaves them as they are. (default: 1.0)" in words
@@ -120,7 +123,7 @@ def test_without_a_task_there_is_an_example(run, monkeypatch):
     [
         (["bsf"], "no task 'bsf' (did you mean 'bfs'?)"),
         (["bfs", "--stepz", "3"], "'--stepz' (did you mean '--steps'?)"),
-        (["bfs", "--batch", "0"], "batch must be a whole number from 1 to 1,000,000, not 0"),
+        (["bfs", "--batch", "0"], "batch must be a whole number from 1 to 1,000,000, not '0'"),
         (["bfs", "--batch", "many"], "many"),
         (["bfs", "--device", "tpu"], "tpu"),
         (["bfs", "--model", "rnr"], "no model 'rnr' (did you mean 'rnar'?)"),
@@ -211,3 +214,59 @@ def test_a_run_goes_on_by_its_folder_alone(run):
     refused(run("train", "dfs", "--resume", "here"), "tasks is ('bfs',) there, not ('dfs',)")
     refused(run("train", "--resume", "here", "--folder", "there"), "--resume and --folder both name")
     refused(run("train", "--resume", "nowhere"), "nowhere is no folder of a run")
+
+
+def test_settings_are_saved_to_a_file_and_taken_from_it(run):
+    """By the names that others have; flags say otherwise than the file, and nothing is trained or lost meanwhile."""
+    words = ["--sizes", "4,8", "--lr", "1e-4", "--hidden", 16, "--batch-size", 4, "--clip", "inf", "--without", "s,pos"]
+    for name in ("run.toml", "run.json"):
+        assert run("train", "bfs", *words, "--seed", 3, "--folder", "here", "--save-config", name)[0] == 0
+        assert run("train", "--config", name, "--save-config", "again" + name)[0] == 0
+        assert Path(name).read_bytes() == Path("again" + name).read_bytes()
+        settings = Settings(**read_settings(Path(name)))
+        assert (settings.sizes, settings.learning_rate, settings.size, settings.batch) == ((4, 8), 1e-4, 16, 4)
+        assert (settings.tasks, settings.clip, settings.path) == (("bfs",), math.inf, Path("here"))
+        refused(run("train", "bfs", "--save-config", name), f"{name} exists already; choose another name")
+    assert not Path("here").exists() and not Path("runs").exists()
+    Path("small.toml").write_text("task = 'bfs'\nlr = 0.01\nseed = 3\n")
+    assert run("train", "--config", "small.toml", *TINY, "--seed", 4)[0] == 0
+    kept = Run("runs/bfs/rnar/seed-4")
+    assert (kept.settings.learning_rate, kept.settings.size) == (0.01, 8)
+    assert "which was finished before" in run("train", "--config", kept.path / "config.json", "--threads", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.toml", "stepz = 3", "a.toml: there is no setting 'stepz' (did you mean 'steps'?)"),
+        ("a.toml", "epochs = 3", "a.toml: there is no setting 'epochs'; say steps"),
+        ("a.toml", "steps = 0", "a.toml: steps must be a whole number from 1 to 1,000,000,000, not 0"),
+        ("a.toml", "steps 3", "a.toml cannot be read as TOML: "),
+        ("a.json", '{"learning_rate": 1e400}', "a.json cannot be read as JSON: Number out of range"),
+        ("a.json", '{"steps": 1' + 30 * "0" + "}", "a.json: steps must be a whole number from 1 to"),
+        ("a.json", "[]", "a.json must have names and values of settings, as in steps = 500; it has a list"),
+        ("a.yaml", "steps: 3", "ends in .json or .toml, not as 'a.yaml' does"),
+    ],
+)
+def test_a_file_that_has_no_settings_is_refused_in_one_line(run, name, text, said):
+    Path(name).write_text(text)
+    refused(run("train", "bfs", "--config", name), said)
+    refused(run("train", "bfs", "--config", "nowhere.toml"), "nowhere.toml: No such file")
+
+
+def test_a_test_on_all_samples_may_be_asked_of_a_run_that_was_tested_on_some(run):
+    run("train", "bfs", *TINY, "--test-samples", 2, "--folder", "here")
+    assert Run("here").result.tests["bfs"].samples == 2
+    assert run("train", "--resume", "here", "--test-samples", "all")[0] == 0
+    assert Run("here").result.tests["bfs"].samples == 4
+
+
+def test_a_log_without_a_terminal_tells_progress_between_validations_and_in_tests(monkeypatch):
+    monkeypatch.setattr("rnar.training.live.QUIET", 0.0)
+    screen, settings = io.StringIO(), Settings("bfs", steps=100).resolved()
+    live = Live(Console(file=screen))
+    live.began(Beginning(settings, Path("here"), 0, 1000, "cpu", 2, []))
+    live.stepped(20, 1.5)
+    live.testing("bfs", "the last network")(0.25)
+    assert "step  20 of 100  loss 1.5000" in screen.getvalue()
+    assert "testing the last network on the official set of bfs: 25%" in screen.getvalue()

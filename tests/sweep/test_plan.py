@@ -12,7 +12,7 @@ from rnar.cli import train as command
 from rnar.cli.main import main
 from rnar.sweep.plan import PlannedRun, plan, train_arguments
 from rnar.sweep.presets import Part
-from rnar.training import Resolved, Settings, testing, train
+from rnar.training import Settings, testing, train
 from rnar.training.learner import Learner
 
 
@@ -69,7 +69,7 @@ def test_a_run_that_patience_ended_goes_on_with_more_of_it(tmp_path, monkeypatch
 )
 @pytest.mark.usefixtures("my_models")
 def test_rnar_train_is_given_all_settings_of_a_run(monkeypatch, settings):
-    asked: list[Resolved] = []
+    asked: list[Settings] = []
     monkeypatch.setattr(command, "train_network", lambda run, watch: asked.append(run))
     monkeypatch.setattr(command, "lines", lambda result: [])
     assert main(["train", *train_arguments(settings.resolved())]) == 0

@@ -1,12 +1,15 @@
 """Files of a run: what was written is what is read, or it is refused."""
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import safetensors.torch
 import torch
 
+from rnar.training import files
 from rnar.training.files import pack, unpack
 
 TENSORS = {
@@ -52,3 +55,18 @@ def test_changed_weights_are_refused_with_the_name_of_the_file():
     content = pack(TENSORS, NOTES)
     with pytest.raises(ValueError, match="state is damaged or not of a run .its checksum does not fit: bytes"):
         unpack(content[:-1] + bytes([content[-1] ^ 1]), Path("state"))
+
+
+def test_the_same_tensors_and_data_are_the_same_bytes_in_every_process():
+    """Several keys of metadata would be written in an order that is drawn anew for each."""
+    code = "import torch; from rnar.training.files import pack; print(pack({'a': torch.ones(2)}, {'step': 3}).hex())"
+    found = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(3)}
+    assert len(found) == 1 and found == {pack({"a": torch.ones(2)}, {"step": 3}).hex().encode() + b"\n"}
+
+
+def test_a_file_whose_checksum_stands_apart_is_older_and_is_read():
+    notes = '{"step": 3, "score": 0.5}'
+    metadata = {"rnar": notes, "blake2b": files._checksum(TENSORS, notes)}
+    assert same(unpack(safetensors.torch.save(TENSORS, metadata), Path("file")))
+    with pytest.raises(ValueError, match="its checksum does not fit"):
+        unpack(safetensors.torch.save(TENSORS, {**metadata, "blake2b": "0"}), Path("file"))

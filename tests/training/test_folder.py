@@ -22,6 +22,7 @@ from rnar.common.lock import locked
 from rnar.models import find
 from rnar.training import Run, Settings, Watch, loop, train
 from rnar.training import folder as training_folder
+from rnar.training.files import pack, unpack
 from rnar.training.stopping import SIGNALS
 
 
@@ -288,3 +289,75 @@ def test_a_run_whose_state_is_missing_is_not_begun_anew(small, tmp_path):
     with pytest.raises(ValueError, match="state.safetensors is missing, so that this run, which came to step 6, cann"):
         train(tiny(tmp_path / "run", steps=8))
     assert (tmp_path / "run" / "result.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("weights/", lambda x: x.fill_(math.nan), "it has with NaN or infinity "),
+        ("candidate/", lambda x: x.fill_(math.inf), "it has with NaN or infinity "),
+        ("adam/exp_avg/", lambda x: x.fill_(math.nan), "it has with NaN or infinity "),
+        ("adam/exp_avg_sq/", lambda x: x.flatten()[:1], "it has in other shapes "),
+        ("adam/step/", lambda x: x.expand(3).clone(), "it has in other shapes "),
+    ],
+)
+def test_a_state_that_cannot_be_is_refused_with_its_name(small, tmp_path, name, change, said):
+    train(tiny(tmp_path / "run"))
+    path = tmp_path / "run" / "state.safetensors"
+    tensors, notes = unpack(path.read_bytes(), path)
+    which = next(key for key, x in tensors.items() if key.startswith(name) and (x.dim() > 1 or "step" in name))
+    before = pack({**tensors, which: change(tensors[which])}, notes)
+    path.write_bytes(before)
+    with pytest.raises(ValueError, match=f"state.safetensors does not fit the run's network: {said}"):
+        train(tiny(tmp_path / "run", steps=8))
+    assert path.read_bytes() == before
+
+
+def test_a_network_with_nan_is_not_loaded(small, tmp_path):
+    train(tiny(tmp_path / "run"))
+    path = tmp_path / "run" / "best.safetensors"
+    tensors, notes = unpack(path.read_bytes(), path)
+    path.write_bytes(pack({name: x * math.nan for name, x in tensors.items()}, notes))
+    with pytest.raises(ValueError, match="best.safetensors does not fit .* it has with NaN or infinity .* and .* more"):
+        Run(tmp_path / "run").network()
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "state.safetensors", "config.json"])
+def test_nothing_is_written_through_a_link_out_of_the_folder(small, tmp_path, name):
+    train(tiny(tmp_path / "run"))
+    path, outside = tmp_path / "run" / name, tmp_path / "outside"
+    path.rename(outside)
+    path.symlink_to(outside)
+    before = outside.read_bytes()
+    with pytest.raises(ValueError, match=f"{name} is a link, and a run writes into no file outside of its folder"):
+        train(tiny(tmp_path / "run", steps=8))
+    assert outside.read_bytes() == before
+
+
+def test_the_folder_itself_may_be_a_link(small, tmp_path, uninterrupted):
+    (tmp_path / "link").symlink_to(tmp_path / "run")
+    with pytest.raises(ValueError, match="link is a link to .*run, which is not there; make it, or choose another"):
+        train(tiny(tmp_path / "link"))
+    (tmp_path / "run").mkdir()
+    train(tiny(tmp_path / "link"))
+    assert contents(tmp_path / "run") == uninterrupted
+
+
+def test_training_that_diverges_says_when_and_keeps_the_best_network(small, tmp_path):
+    with pytest.raises(ValueError, match=r"diverged at step \d+: the norm .* is \w+; the best network so far, of step"):
+        train(tiny(tmp_path / "run", learning_rate=1e30, clip=math.inf, model="mpnn"))
+    assert Run(tmp_path / "run").network()
+
+
+def test_settings_alone_bind_nobody(small, tmp_path, uninterrupted):
+    """A run that was killed before it learned anything is begun anew with others; a file of somebody else's stays."""
+    train(tiny(tmp_path / "other", seed=3))
+    (tmp_path / "run").mkdir()
+    shutil.copy(tmp_path / "other" / "config.json", tmp_path / "run")
+    train(tiny(tmp_path / "run"))
+    assert contents(tmp_path / "run") == uninterrupted and Run(tmp_path / "run").settings.seed == 0
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "config.json").write_text('{"mine": 3}')
+    with pytest.raises(ValueError, match="config.json is damaged or not of a run"):
+        train(tiny(tmp_path / "mine"))
+    assert (tmp_path / "mine" / "config.json").read_text() == '{"mine": 3}'

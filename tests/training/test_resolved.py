@@ -6,30 +6,18 @@ import ast
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import pytest
 
 import rnar
 from helpers.training import contents, small_test, tiny
-from rnar.cli.flags import flags_of
+from rnar.cli.flags import given, settings_flags
 from rnar.models import MODELS, find
 from rnar.report.rows import Row, settings_text, unusual
-from rnar.training import Resolved, Run, Settings, testing, train
-from rnar.training.settings import HOW, IDENTITY, OLDER, asked, refuse_others
+from rnar.training import Run, Settings, testing, train
+from rnar.training.settings import HOW, OLDER, refuse_others
 
 MAY_BE_NONE = {"patience", "start", "sizes", "average", "selection_samples", "test_samples", "threads", "memory"}
-
-
-def test_what_is_asked_and_what_is_resolved_have_the_same_names():
-    asked_for, resolved = ([each.name for each in fields(kind)] for kind in (Settings, Resolved))
-    assert {*asked_for} - {"folder"} == {*resolved} - {"path"}
-    assert {*IDENTITY, *HOW, "path"} == {*resolved}
-
-
-def test_none_is_left_where_it_means_something():
-    may = {name for name, kind in get_type_hints(Resolved).items() if type(None) in get_args(kind)}
-    assert may == MAY_BE_NONE
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -53,13 +41,11 @@ def test_the_command_line_library_is_imported_by_the_command_line_alone():
         assert "cli" in path.relative_to(house).parts or not any(name.startswith("tyro") for name in names), path
 
 
-def test_flags_keep_the_defaults_and_the_type_of_settings():
-    made = flags_of(Settings).constructor_factory()
-    assert issubclass(made, Settings)
-    assert [(each.name, each.default) for each in fields(made)] == [
-        (each.name, each.default) for each in fields(Settings)
-    ]
-    assert asked(3, "INT", "three").metadata == {"metavar": "INT", "words": "three"}
+def test_flags_give_what_was_written_and_nothing_else():
+    flags = settings_flags(hidden=("seed",)).constructor_factory()
+    assert issubclass(flags, Settings)
+    assert given(flags()) == {}
+    assert given(flags(steps="many", sizes=("4,8",), anyway=True)) == dict(steps="many", sizes=("4,8",), anyway=True)
 
 
 # ---- older runs
@@ -77,8 +63,8 @@ def test_a_setting_that_an_older_run_does_not_have_is_as_it_was_run(tmp_path):
         "tasks", "model", "seed", "steps", "batch", "learning_rate", "clip", "sizes", "random_positions", "size",
         "validate_every", "validation_samples",
     }  # fmt: skip
-    how = {name: getattr(settings, name) for name in (*HOW, "path")}
-    assert Resolved.from_plain(plain, **how) == settings
+    how = {name: getattr(settings, name) for name in (*HOW, "folder")}
+    assert Settings.from_plain(plain, **how) == settings
     refuse_others(plain, settings)
 
 

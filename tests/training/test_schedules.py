@@ -127,8 +127,8 @@ def test_one_in_a_file_is_found_by_its_place_and_kept_by_that_name(tmp_path, mon
         ),
         (dict(schedule=lambda done: 1.0), "remembers its schedule by name, and this one has none; .* with def"),
         (dict(schedule=3), "the schedule 3 is 3; it must be a function"),
-        (dict(weight_decay=-0.1), "weight_decay must be at least 0 and finite, not -0.1"),
-        (dict(weight_decay=math.nan), "weight_decay must be at least 0 and finite, not nan"),
+        (dict(weight_decay=-0.1), "weight_decay must be a number of at least 0, and finite, not -0.1"),
+        (dict(weight_decay=math.nan), "weight_decay must be a number of at least 0, and finite, not nan"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_written(tmp_path, changes, said):
@@ -146,7 +146,7 @@ def test_an_unknown_schedule_is_one_line_on_the_command_line(capsys, monkeypatch
     monkeypatch.chdir(tmp_path)
     run = runner(capsys, "train", "bfs")
     refused(run("--schedule", "cosin"), "no schedule 'cosin' (did you mean 'cosine'?)")
-    refused(run("--weight-decay", "-1"), "weight_decay must be at least 0 and finite, not -1.0")
+    refused(run("--weight-decay", "-1"), "weight_decay must be a number of at least 0, and finite, not '-1'")
 
 
 def test_a_schedule_of_a_models_paper_is_the_default_of_that_model():

@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -13,7 +14,7 @@ from helpers.training import tiny
 from rnar.clrs import ALGORITHMS
 from rnar.models import MODELS, Model, find, message_passing
 from rnar.nn.aggregators import Max
-from rnar.training import Resolved, Settings, train
+from rnar.training import Settings, train
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -38,7 +39,7 @@ def test_what_is_given_is_taken():
 def test_settings_survive_json(model):
     settings = Settings(("bfs", "dfs"), model=model, seed=3).resolved()
     plain = json.loads(json.dumps(settings.plain(), allow_nan=False))
-    assert Resolved.from_plain(plain, path=settings.path) == settings
+    assert Settings.from_plain(plain, folder=settings.path) == settings
 
 
 def test_each_run_has_a_folder_of_its_own():
@@ -59,19 +60,24 @@ def test_each_run_has_a_folder_of_its_own():
         (dict(tasks=("bsf",)), "no task 'bsf' .did you mean 'bfs'"),
         (dict(tasks=("bfs", "bfs")), "bfs is named twice"),
         (dict(model="rnr"), "no model 'rnr'"),
-        (dict(seed=-1), "seed must be a whole number of at least 0, not -1"),
-        (dict(steps=0), "steps must be a whole number of at least 1, not 0"),
+        (dict(seed=-1), "seed must be a whole number from 0 to 9,223,372,036,854,775,807, not -1"),
+        (dict(steps=0), "steps must be a whole number from 1 to 1,000,000,000, not 0"),
         (dict(batch=0), "batch must be a whole number from 1 to 1,000,000, not 0"),
         (dict(threads=0), "threads must be"),
-        (dict(learning_rate=0.0), "learning_rate must be above 0"),
-        (dict(learning_rate=math.inf), "learning_rate must be above 0 and finite, not inf"),
-        (dict(learning_rate=math.nan), "learning_rate must be above 0"),
-        (dict(clip=-1.0), "clip must be above 0"),
-        (dict(sizes=()), "at least one size"),
+        (dict(steps=10**30), "steps must be .* to 1,000,000,000, not 10000"),
+        (dict(seed=10**5000), "seed must be .*, not a number of 16610 bits"),
+        (dict(learning_rate="1e400"), "learning_rate must be a number above 0, and finite, not '1e400'"),
+        (dict(learning_rate=10**400), "learning_rate must be a number above 0, and finite, not a number of 1329 bits"),
+        (dict(model=message_passing), "model must be a name or a Model, not message_passing"),
+        (dict(learning_rate=0.0), "learning_rate must be a number above 0"),
+        (dict(learning_rate=math.inf), "learning_rate must be a number above 0, and finite, not inf"),
+        (dict(learning_rate=math.nan), "learning_rate must be a number above 0"),
+        (dict(clip=-1.0), "clip must be a number above 0"),
+        (dict(sizes=()), "sizes must be one or several, each a whole number from 1 to"),
         (dict(sizes=(1,)), "n=1 is too small"),
-        (dict(precision="float16"), "precision must be float32 or bfloat16, not 'float16'"),
+        (dict(precision="float16"), "precision must be bfloat16 or float32, not 'float16'"),
         (dict(steps=5), "steps=5 is not a multiple of validate_every=2"),
-        (dict(device="tpu"), "no device 'tpu'; choose from auto, cpu"),
+        (dict(device="tpu"), "device must be auto, cpu, cuda or mps, not 'tpu'"),
         (dict(model=Model("mine", message_passing(Max), training={"lr": 1})), "'mine' sets 'lr'"),
     ],
 )
@@ -90,4 +96,31 @@ def test_a_device_that_is_not_there_is_refused(tmp_path):
 def test_a_run_from_before_there_were_settings_for_the_test_is_read():
     plain = tiny(Path("run")).resolved().plain()
     del plain["test_samples"]
-    assert Resolved.from_plain(plain).test_samples is None
+    assert Settings.from_plain(plain).test_samples is None
+
+
+def test_text_and_numpy_are_read_as_numbers():
+    settings = Settings("bfs,dfs", sizes="4,8", learning_rate="1e-4", steps="100", test_samples="all", folder="here")
+    assert settings == Settings(("bfs", "dfs"), sizes=(4, 8), learning_rate=1e-4, steps=100, folder=Path("here"))
+    assert Settings("bfs", sizes=np.array([4, 8]), seed=np.int64(3)) == Settings("bfs", sizes=(4, 8), seed=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("lr", "say learning_rate"),
+        ("batch_size", "say batch"),
+        ("epochs", "say steps"),
+        ("stepz", "did you mean 'steps'.*; there are tasks, model"),
+    ],
+)
+def test_a_setting_of_another_name_is_told_its_own(name, said):
+    with pytest.raises(ValueError, match=f"there is no setting '{name}'.*{said}"):
+        Settings("bfs", **{name: 3})
+
+
+def test_train_takes_tasks_and_settings_by_the_names_that_others_have(tmp_path):
+    with pytest.raises(ValueError, match="batch must be .*, not 0"):
+        train("bfs", batch_size=0)
+    with pytest.raises(ValueError, match="learning_rate must be .*, not -1"):
+        train(tiny(tmp_path / "run"), lr=-1)

@@ -19,7 +19,7 @@ from rnar.evaluation.sets import problem_set
 from rnar.training.files import pack, unpack, write, write_json
 from rnar.training.result import Tested
 from rnar.training.run import BEST, CONFIG, STATE, Run, Which, load_weights
-from rnar.training.settings import Resolved, Settings
+from rnar.training.settings import Settings
 
 SAMPLES = 32  # whose scores are written down one by one
 SMALL = 16  # the other size of which they are: for many of n=64 a test has not the time
@@ -163,7 +163,7 @@ def go_on(folder: Path, into: Path) -> str:
     return " ".join(_command(run.settings, card.step, into))
 
 
-def _command(settings: Resolved, step: int, into: Path) -> Iterator[str]:
+def _command(settings: Settings, step: int, into: Path) -> Iterator[str]:
     """`rnar train` with those settings that are not as they usually are."""
     usual = Settings(settings.tasks, settings.model, settings.seed).resolved().plain()
     yield f"rnar train {' '.join(settings.tasks)} --model {settings.name} --seed {settings.seed} --folder {into}"

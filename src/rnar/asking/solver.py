@@ -51,7 +51,7 @@ class Solver:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        return self.run.settings.tasks
+        return tuple(self.run.settings.tasks)
 
     @property
     def model(self) -> str:

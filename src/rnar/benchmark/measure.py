@@ -206,7 +206,7 @@ def seconds_besides(setting: Setting) -> float:
     with tempfile.TemporaryDirectory() as place:
         settings = Settings(
             tasks=(task,), model=setting.model, batch=setting.batch, sizes=(official,), size=sizes["size"],
-            precision=setting.precision, device=setting.device, cuda_graphs=setting.cuda_graphs,
+            precision=setting.precision, device=setting.device,
             steps=steps, validate_every=steps, validation_samples=1, folder=Path(place) / "run",
         ).resolved()  # fmt: skip
         team = Team(setting.place, sizes["threads"])

@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    if argv[:1] == ["--version"]:
+    if argv[:1] in (["--version"], ["-V"]):
         from importlib.metadata import version
 
         print(f"rnar {version('rnar')}")

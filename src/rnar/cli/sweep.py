@@ -2,14 +2,13 @@
 
 import asyncio
 from contextlib import closing
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
 
-from rnar.cli.flags import flag, flags_of
+from rnar.cli.flags import flag, given, settings_flags
 from rnar.cli.output import screen
 from rnar.sweep import display, presets
 from rnar.sweep.allocation import Request, Resources, allocate
@@ -21,7 +20,6 @@ from rnar.sweep.presets import PRESETS, Part, Preset
 from rnar.sweep.ray import Ray
 from rnar.training import Settings
 from rnar.training.environment import chosen_device
-from rnar.training.settings import asked
 from rnar.training.watch import TensorBoard
 
 OWN = Preset(Part("", "rnar"))
@@ -30,20 +28,12 @@ APART = ("tasks", "model", "seed", "folder", "memory")
 """settings that differ from run to run, or have flags of their own"""
 
 
-@dataclass(frozen=True)
-class Common(Settings):
-    """The same for all runs; as in `rnar train`."""
-
-    threads: int | None = asked(None, "INT", "as many as there are cores for each run")
-    """How many threads a run has on a CPU; on Ray as many CPUs are asked for."""
-
-    def given(self) -> dict[str, Any]:
-        """What was said; the rest is None or as it always is."""
-        own = (*APART, "threads")
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in own}
-
-
 def sweep(
+    common: Annotated[
+        Settings,
+        settings_flags(APART, threads="as many as there are cores for each run"),
+        tyro.conf.OmitArgPrefixes,
+    ],
     preset: Annotated[str | None, tyro.conf.Positional, flag("PRESET", "none")] = None,
     tasks: Annotated[str | None, flag("TASK,...", "the preset's")] = None,
     models: Annotated[str | None, flag("MODEL,...", "the preset's, or rnar")] = None,
@@ -56,7 +46,6 @@ def sweep(
     retries: int = 3,
     address: Annotated[str | None, flag("HOST:PORT", "that of this machine")] = None,
     dry_run: tyro.conf.FlagCreatePairsOff[bool] = False,
-    common: Annotated[Common, flags_of(Common, APART), tyro.conf.OmitArgPrefixes] = Common(),  # noqa: B008 (it is frozen)
 ) -> int:
     """Train tasks x models x seeds, each run as `rnar train` does and where it would.
 
@@ -67,6 +56,7 @@ def sweep(
     tries models that go beyond it, and quick takes some minutes. Flags say otherwise.
 
     Args:
+        common: The same for all runs; as in `rnar train`.
         preset: table1, table2, ablation, janossy, timing, panel or quick.
         tasks: Names, wildcards, my_tasks:mine, `sequential` (the paper's Table 1) or `all`, separated by commas.
         models: Names, wildcards or my_models:mine, separated by commas.
@@ -91,12 +81,13 @@ def sweep(
         raise ValueError(f"--retries must not be negative, but it is {retries}")
     if engine == "local" and address is not None:
         raise ValueError("--address is that of a Ray cluster; give --engine ray as well")
-    request = Request(chosen.parallel if parallel is None else parallel, common.threads, gpus, memory)
+    same = Settings(**given(common))
+    request = Request(chosen.parallel if parallel is None else parallel, same.threads, gpus, memory)
     request.check()
-    if common.tensorboard:
+    if same.tensorboard:
         TensorBoard()  # raises if there is none
-    given = common.given()
-    settings = {**given, **{name: value for name, value in chosen.settings.items() if given[name] is None}}
+    settings = {**chosen.settings, **given(common)}
+    settings.pop("threads", None)  # each run has its share of the machine
     place = folder or Path(chosen.folder)
     runs = plan(parts(chosen, tasks, models), seeds_of(chosen.seeds if seeds is None else seeds), settings, place)
     summary, left = display.summary(runs, str(place)), [run for run in runs if run.open]
@@ -105,7 +96,7 @@ def sweep(
         return 0
     with closing(Local() if engine == "local" else Ray(address)) as machines:
         resources = machines.resources()
-        uses_gpu = _uses_gpu(common.device, engine, resources)
+        uses_gpu = _uses_gpu(same.device, engine, resources)
         machines.allocation = allocate(len(runs), request, resources, uses_gpu)
         console.print(summary, soft_wrap=True)
         console.print(display.table(runs))

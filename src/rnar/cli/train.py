@@ -1,30 +1,32 @@
 """`rnar train`: learn a task, keep the best network, test it."""
 
-import os
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
 from rich.text import Text
 
-from rnar.cli.flags import flag, flags_of
+from rnar.cli.flags import flag, given, settings_flags
 from rnar.cli.output import screen
 from rnar.clrs.choosing import matching
 from rnar.clrs.splits import is_official
 from rnar.common.durations import took
-from rnar.training import Resolved, Result, Run, Settings
+from rnar.training import Result, Run, Settings
 from rnar.training import train as train_network
+from rnar.training.config import read_settings, write_settings
 from rnar.training.folder import finished
 from rnar.training.live import Live
 from rnar.training.settings import HOW, LENGTH
 
-EXAMPLE = Settings(tasks=("bfs",), steps=200)
+EXAMPLE = dict(tasks=("bfs",), steps=200)
 
 
 def train(
-    settings: Annotated[Settings, flags_of(Settings), tyro.conf.OmitArgPrefixes] = Settings(),  # noqa: B008 (it is frozen)
+    settings: Annotated[Settings, settings_flags(), tyro.conf.OmitArgPrefixes],
+    config: Annotated[Path | None, flag("FILE")] = None,
+    save_config: Annotated[Path | None, flag("FILE")] = None,
     resume: Annotated[Path | None, flag("FOLDER")] = None,
 ) -> None:
     """Learn a task, keep the network that is best in validation, and test it on the official set (n = 64).
@@ -33,13 +35,17 @@ def train(
 
     Args:
         settings: What is not given is as the model's own paper has it, and then as the standard protocol has it.
+        config: Take settings from this file, TOML or JSON; a run's own config.json is one. Flags say otherwise.
+        save_config: Write all settings to this file, TOML or JSON by the ending of its name, and do not train.
         resume: Go on with the run in this folder, as it was begun. No other flag is needed; --steps takes it further.
     """
-    console = screen(quiet=os.environ.get("RANK", "0") != "0")  # of several processes the first talks
-    if resume is not None:
-        run = resumed(resume, settings)
-    else:
-        run = asked(settings, console)
+    console = screen()
+    said = {**(read_settings(config) if config else {}), **given(settings)}
+    run = resumed(resume, said) if resume else asked(said, console)
+    if save_config:
+        write_settings(save_config, run)
+        console.print(f"rnar train --config {save_config} trains with these settings", soft_wrap=True)
+        return
     done = finished(run) is not None
     result = train_network(run, Live(console))
     for line in lines(result):
@@ -47,27 +53,27 @@ def train(
     console.print(f"{run.path}" + (", which was finished before" if done else ""), soft_wrap=True)
 
 
-def asked(settings: Settings, console: Console) -> Resolved:
-    """What the flags ask for; without a task an example."""
-    if not settings.tasks:
-        settings = replace(settings, tasks=EXAMPLE.tasks, steps=settings.steps or EXAMPLE.steps)
-        console.print(f"No task was named; as an example, {settings.steps} steps of {settings.tasks[0]}.")
+def asked(said: dict[str, Any], console: Console) -> Settings:
+    """What flags and files ask for; without a task an example."""
+    if not said.get("tasks"):
+        said = {**EXAMPLE, **said, "tasks": EXAMPLE["tasks"]}
+        console.print(f"No task was named; as an example, {said['steps']} steps of bfs.")
+    settings = Settings(**said)
     tasks = tuple(algorithm.name for pattern in settings.tasks for algorithm in matching(pattern))
     return replace(settings, tasks=tasks).resolved()
 
 
-def resumed(folder: Path, settings: Settings) -> Resolved:
-    """The run in a folder, with those of the other flags that may differ when it goes on."""
+def resumed(folder: Path, said: dict[str, Any]) -> Settings:
+    """The run in a folder, with those of the other settings that may differ when it goes on."""
     there = Run(folder).settings
-    said = {each.name: getattr(settings, each.name) for each in fields(Settings)}
-    given = {each.name: said[each.name] for each in fields(Settings) if said[each.name] != each.default}
-    if "folder" in given:
+    if "folder" in said:
         raise ValueError("--resume and --folder both name the run's folder; give one of them")
-    other = [name for name in given if name not in (*HOW, *LENGTH) and given[name] != getattr(there, name)]
+    run = replace(there, **said)
+    other = [name for name in said if name not in (*HOW, *LENGTH) and getattr(run, name) != getattr(there, name)]
     if other:
-        found = ", ".join(f"{name} is {getattr(there, name)!r} there, not {given[name]!r}" for name in other)
+        found = ", ".join(f"{name} is {getattr(there, name)!r} there, not {getattr(run, name)!r}" for name in other)
         raise ValueError(f"--resume {folder} goes on with the run as it was begun: {found}; leave those flags away")
-    return replace(there, **given).resolved()
+    return run.resolved()
 
 
 def lines(result: Result) -> list[Text]:

@@ -1,17 +1,17 @@
 """The runs of a sweep, and how far each one is."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import Field, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from rnar.sweep.choosing import models_of, tasks_of
 from rnar.sweep.presets import Part
-from rnar.training import Resolved, Result, Run, Settings
+from rnar.training import Result, Run, Settings
 from rnar.training.data import training_data
 from rnar.training.folder import whole_result
 from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_metrics, read_result
-from rnar.training.settings import refuse_others
+from rnar.training.settings import SETTINGS, refuse_others
 
 Standing = Literal["new", "begun", "finished", "further"]
 
@@ -20,7 +20,7 @@ Standing = Literal["new", "begun", "finished", "further"]
 class PlannedRun:
     """The settings of a run, and how far it was when the sweep was planned."""
 
-    settings: Resolved
+    settings: Settings
     standing: Standing = "new"
     """`further`: it has taken more steps than this sweep asks for"""
 
@@ -81,10 +81,10 @@ def plan(parts: Iterable[Part], seeds: Sequence[int], common: dict[str, Any], fo
     for run in runs[: len(pairs)]:
         training_data(run, run.tasks[0]).close()  # raises if there is none
     # where `rnar train` would keep them, but in that folder
-    return [planned(replace(run, path=folder / run.path.relative_to("runs"))) for run in runs]
+    return [planned(replace(run, folder=folder / run.path.relative_to("runs"))) for run in runs]
 
 
-def planned(settings: Resolved) -> PlannedRun:
+def planned(settings: Settings) -> PlannedRun:
     """A run, and how far it is according to its folder."""
     if not (settings.path / CONFIG).is_file():
         return PlannedRun(settings)
@@ -95,15 +95,15 @@ def planned(settings: Resolved) -> PlannedRun:
     return PlannedRun(settings, "finished" if whole_result(there, settings) else "begun")
 
 
-def train_arguments(settings: Resolved) -> list[str]:
+def train_arguments(settings: Settings) -> list[str]:
     """The arguments of `rnar train` that ask for these settings."""
-    return [*settings.tasks, *(word for field in fields(Settings) for word in _flag(settings, field))]
+    return [*settings.tasks, *(word for name in SETTINGS if name != "tasks" for word in _flag(settings, name))]
 
 
-def _flag(settings: Resolved, field: Field[Any]) -> Iterator[str]:
-    value = settings.path if field.name == "folder" else getattr(settings, field.name)
-    if field.name == "tasks" or value == field.default:
+def _flag(settings: Settings, name: str) -> Iterator[str]:
+    value, field = getattr(settings, name), SETTINGS[name]
+    if value == field.default:
         return
-    yield "--" + field.metadata.get("name", field.name).replace("_", "-")
+    yield "--" + field.metadata.get("name", name).replace("_", "-")
     if field.default is not False:
         yield from map(str, value if isinstance(value, tuple) else (value,))

@@ -14,7 +14,7 @@ from rnar.common.fingerprint import fingerprint
 from rnar.models import Model, is_ours
 from rnar.models import find as find_model
 from rnar.training import schedules
-from rnar.training.settings import Device, Resolved
+from rnar.training.settings import Device, Settings
 
 
 def versions() -> dict[str, Any]:
@@ -23,7 +23,7 @@ def versions() -> dict[str, Any]:
     return {"python": platform.python_version(), **packages, "commit": commit()}
 
 
-def own_code(settings: Resolved) -> dict[str, str]:
+def own_code(settings: Settings) -> dict[str, str]:
     """The fingerprint of what a user has written of all that decides a run: model, tasks and schedule."""
     model = settings.model if isinstance(settings.model, Model) else find_model(settings.model)
     own: list[Any] = [find_task(task) for task in settings.tasks if ":" in task]

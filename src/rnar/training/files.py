@@ -16,7 +16,8 @@ from rnar.common.files import read, write
 CONFIG, METRICS, STATE, BEST, TESTS, RESULT = (
     "config.json", "metrics.jsonl", "state.safetensors", "best.safetensors", "tests.json", "result.json"
 )  # fmt: skip
-CHECKSUM = "blake2b"  # of the names, types, shapes and bytes of all tensors, and of the plain data
+NOTES = "rnar"
+"""the one key of the metadata, since safetensors writes several in any order: a checksum, a blank, and plain data"""
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -43,6 +44,7 @@ def decoded(content: bytes, form: Any, name: str) -> Any:
 
 
 def _checksum(tensors: dict[str, Tensor], notes: str) -> str:
+    """Of the names, types, shapes and bytes of all tensors, and of the plain data."""
     found = hashlib.blake2b(notes.encode(), digest_size=16)
     for name, tensor in sorted(tensors.items()):
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
@@ -51,10 +53,10 @@ def _checksum(tensors: dict[str, Tensor], notes: str) -> str:
 
 
 def pack(tensors: dict[str, Tensor], notes: dict[str, Any]) -> bytes:
-    """Tensors, and plain data beside them, as one file with a checksum."""
+    """Tensors, and plain data beside them, as one file with a checksum: the same bytes of the same tensors and data."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     said = json.dumps(notes)
-    return safetensors.torch.save(plain, {"rnar": said, CHECKSUM: _checksum(plain, said)})
+    return safetensors.torch.save(plain, {NOTES: f"{_checksum(plain, said)} {said}"})
 
 
 def unpack(content: bytes, name: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -62,9 +64,12 @@ def unpack(content: bytes, name: Path) -> tuple[dict[str, Tensor], dict[str, Any
     try:
         tensors = safetensors.torch.load(content)
         metadata = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
-        if metadata.get(CHECKSUM) not in (None, _checksum(tensors, metadata["rnar"])):  # older files have none
+        checksum, _, said = metadata[NOTES].partition(" ")
+        if metadata[NOTES].startswith("{"):  # older files have the checksum apart, or none
+            checksum, said = metadata.get("blake2b"), metadata[NOTES]
+        if checksum not in (None, _checksum(tensors, said)):
             raise ValueError("its checksum does not fit: bytes of it have changed since it was written")
-        return tensors, json.loads(metadata["rnar"])
+        return tensors, json.loads(said)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         said = f"it has no {error}" if isinstance(error, KeyError) else str(error).split("\n")[0]
         raise ValueError(f"{name} is damaged or not of a run ({said})") from None

@@ -29,6 +29,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -41,26 +42,27 @@ from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, TESTS, dec
 from rnar.training.learner import Kept, Learner
 from rnar.training.result import Result
 from rnar.training.run import Report, read_config, read_metrics, read_result, result_of
-from rnar.training.settings import Resolved, refuse_others
+from rnar.training.settings import Settings, refuse_others
 
 LOCK = ".lock"
+FILES = (CONFIG, METRICS, STATE, BEST, TESTS, RESULT)
 T = TypeVar("T")
 
 SAVE_EVERY = 30.0  # seconds: what is lost if the process is killed
 SAVE_SHARE = 0.005  # of the time may be spent on it
 
 
-def finished(settings: Resolved) -> Result | None:
+def finished(settings: Settings) -> Result | None:
     """The result that is there already, if the folder holds the whole of this run."""
     path = settings.path
-    if not (path / CONFIG).is_file():
+    if not (path / CONFIG).is_file() or not _begun(path):
         return None
     config = read_config(path)
     _refuse(config, settings)
     return whole_result(config["settings"], settings)
 
 
-def whole_result(there: dict[str, Any], settings: Resolved) -> Result | None:
+def whole_result(there: dict[str, Any], settings: Settings) -> Result | None:
     """The result in the folder of these settings, if what they ask for is `there`: the run's own settings. A test on
     more samples than they ask for is one on as many."""
     result = result_of(settings.path)
@@ -73,28 +75,38 @@ def whole_result(there: dict[str, Any], settings: Resolved) -> Result | None:
 
 
 @contextmanager
-def claimed(settings: Resolved) -> Iterator[Folder]:
+def claimed(settings: Settings) -> Iterator[Folder]:
     """The run's folder, made if it is not there, for this process alone."""
     path = settings.path
     if path.exists() and not path.is_dir():
         raise ValueError(f"{path} is a file, so no run can be kept there; choose another --folder")
+    if path.is_symlink() and not path.exists():
+        raise ValueError(
+            f"{path} is a link to {os.readlink(path)}, which is not there; make it, or choose another --folder"
+        )
     path.mkdir(parents=True, exist_ok=True)
     others = [name for name in sorted(os.listdir(path)) if not name.startswith(".")]
     if others and CONFIG not in others:
         raise ValueError(f"{path} is no folder of a run: it has {others[0]} and no {CONFIG}; choose another --folder")
+    for name in (*FILES, LOCK):
+        if (path / name).is_symlink():
+            raise ValueError(f"{path / name} is a link, and a run writes into no file outside of its folder; "
+                             "put the file itself there")  # fmt: skip
     with locked(path / LOCK):
-        for name in (CONFIG, STATE, BEST, TESTS, RESULT):
+        for name in FILES:
             for partial in path.glob(f".{name}.*.partial"):  # of a process that was killed
                 partial.unlink()
         if (path / CONFIG).exists():
-            _refuse(read_config(path), settings)
+            config = read_config(path)  # raises if it is somebody else's
+            if _begun(path):
+                _refuse(config, settings)
         yield Folder(settings)
 
 
 class Folder:
     """A run's folder, which this process writes to."""
 
-    def __init__(self, settings: Resolved):
+    def __init__(self, settings: Settings):
         self.settings, self.path = settings, settings.path
         self._saved = time.monotonic()
         self._cost = 0.0
@@ -112,7 +124,7 @@ class Folder:
         path, settings = self.path / CONFIG, self.settings
         self.code = environment.get("code", {})
         config: dict[str, Any] = {"settings": settings.plain(), "data": data, "environments": [environment]}
-        if not path.exists():
+        if not path.exists() or not _begun(self.path):
             write_json(path, config)
             return []
         before = read_config(self.path)
@@ -233,19 +245,25 @@ class Folder:
         write_json(self.path / RESULT, result.plain())
 
 
+def _begun(path: Path) -> bool:
+    """True if a run has learned anything in this folder; if it has not, its settings bind nobody."""
+    written = any((path / name).exists() for name in (STATE, BEST, RESULT))
+    return written or any(report["step"] for report in read_metrics(path / METRICS))
+
+
 def _samples(count: int | None) -> float:
     """So many, or all."""
     return math.inf if count is None else count
 
 
-def _refuse(config: dict[str, Any], settings: Resolved) -> None:
+def _refuse(config: dict[str, Any], settings: Settings) -> None:
     """Raise if a run cannot go on as the settings say, or with what a user's code is now."""
     there = config["settings"]
     refuse_others(there, settings)
     if not settings.anyway and (changed := _changed_code(config["environments"][-1], own_code(settings))):
         raise ValueError(
-            f"{settings.path} has a run of other code: {', '.join(changed)} changed since. Choose another --folder, or "
-            "give --anyway to have what is there go on with the code of now"
+            f"{settings.path} has a run of other code: {', '.join(changed)} changed since. Choose another --folder, "
+            "delete this one to begin anew, or give --anyway (anyway=True) to go on with the code of now"
         )
     if settings.steps < there["steps"]:
         raise ValueError(f"{settings.path} has a run of {there['steps']} steps, not {settings.steps}: "

@@ -14,7 +14,6 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from rnar.clrs import Batch
-from rnar.engine.replay import Recordings
 from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 from rnar.nn.processors.processor import Processor
@@ -25,7 +24,7 @@ from rnar.training.result import Amount, Candidate, Count
 from rnar.training.run import Run, Which, below, load_weights
 from rnar.training.schedules import factor, name_of
 from rnar.training.settings import Resolved
-from rnar.training.stopping import Stop
+from rnar.training.stopping import Diverged, Stop
 from rnar.training.team import Team
 
 MOMENTS = ("step", "exp_avg", "exp_avg_sq")  # what Adam keeps of a parameter, by its names
@@ -65,8 +64,7 @@ class Learner:
         self.reasoner = reasoner.to(team.device).train()
         self.reasoner.precision = settings.precision
         memory = None if settings.memory is None else int(settings.memory * 1e9)
-        recordings = Recordings(self.reasoner) if settings.cuda_graphs else None
-        self.workers = Workers(self.reasoner, team.threads, (team.rank, team.world), memory, recordings)
+        self.workers = Workers(self.reasoner, team.threads, (team.rank, team.world), memory)
         self.optimiser = _optimiser(self.reasoner, settings)
         self.streams = {task: training_data(settings, task) for task in settings.tasks}
         judged = settings.tasks if team.first else ()
@@ -118,9 +116,7 @@ class Learner:
             losses, stopping = self.team.backward(self.workers, next(stream), self._seed(k), progress, stop)
             norm = clip_grad_norm_(self.reasoner.parameters(), self.settings.clip)
             if not torch.isfinite(norm):
-                raise ValueError(
-                    f"the gradients are no numbers any more at step {self.step}: is the learning rate high?"
-                )
+                raise Diverged(f"training diverged at step {self.step}: the norm of the gradients is {norm.item()}")
             self.optimiser.step()
             self._sums.setdefault(task, Counter()).update(losses)
             total += sum(losses.values())

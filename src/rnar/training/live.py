@@ -20,6 +20,7 @@ from rnar.training.watch import Beginning, Watch
 
 WINDOW = 50  # steps over which the speed is measured
 REFRESHES = 2  # in a second
+QUIET = 30.0  # seconds: where there is no terminal, a line is printed at least so often
 
 
 class Live(Watch):
@@ -33,6 +34,7 @@ class Live(Watch):
         self.doing = ""
         self._times: deque[tuple[float, int]] = deque(maxlen=WINDOW + 1)
         self._live: rich.live.Live | None = None
+        self._said = time.monotonic()
 
     def began(self, beginning: Beginning) -> None:
         settings = beginning.settings
@@ -60,6 +62,7 @@ class Live(Watch):
     def stepped(self, step: int, loss: float) -> None:
         self.step, self.loss = step, loss
         self._times.append((time.monotonic(), step))
+        self._log(lambda: self.words(loss))
 
     def reported(self, line: dict[str, Any]) -> None:
         self.report = line
@@ -74,6 +77,7 @@ class Live(Watch):
 
         def advance(part: float) -> None:  # from several threads; a share that is lost now and then is no matter
             self.share = (self.share or 0.0) + part
+            self._log(lambda: f"{self.doing}: {self.share:.0%}")
 
         return advance
 
@@ -119,6 +123,12 @@ class Live(Watch):
         if self._live is None:
             self._say(words)
 
+    def _log(self, words: Callable[[], str]) -> None:
+        """A line of progress now and then, where none lives in a terminal."""
+        if self._live is None and time.monotonic() - self._said >= QUIET:
+            self._say(words())
+
     def _say(self, words: str) -> None:
+        self._said = time.monotonic()
         self.console.print(words, soft_wrap=True)
         self.console.file.flush()

@@ -1,10 +1,10 @@
 """A run folder that is there already: its settings, its result, its network."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict, get_type_hints
+from typing import Annotated, Any, Literal, TypedDict
 
 import torch
-from msgspec import Meta, defstruct
+from msgspec import Meta
 from torch import Tensor
 
 from rnar.common.files import read
@@ -12,7 +12,7 @@ from rnar.models import Model
 from rnar.nn.reasoner import Reasoner
 from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, decoded, read_json, unpack
 from rnar.training.result import Amount, Count, Result, Share
-from rnar.training.settings import IDENTITY, OLDER, Resolved, check_values
+from rnar.training.settings import Settings, check_plain
 
 Which = Literal["best", "last", "average"]
 NETWORKS: dict[Which, str] = {
@@ -31,7 +31,7 @@ class Run:
         if not (self.path / CONFIG).is_file():
             raise ValueError(f"{self.path} is no folder of a run: it has no {CONFIG}")
         self.config = read_config(self.path)
-        self.settings = Resolved.from_plain(self.config["settings"], model, path=self.path)
+        self.settings = Settings.from_plain(self.config["settings"], model, folder=self.path)
 
     @property
     def model(self) -> Model:
@@ -96,26 +96,21 @@ class Report(TypedDict):
     memory_mb: Amount
 
 
-_IN_JSON = {"model": str, "schedule": str, "clip": float | None, "tasks": Annotated[list[str], Meta(min_length=1)]}
-"""settings that are of another type there"""
-_TYPES = {**get_type_hints(Resolved), **_IN_JSON}
-SETTINGS = defstruct("Settings", [
-    (name, _TYPES[name], OLDER[name]) if name in OLDER else (name, _TYPES[name]) for name in IDENTITY
-], kw_only=True)  # fmt: skip
-CONFIGURATION = defstruct("Configuration", [
-    ("settings", SETTINGS),
-    ("data", dict[str, dict[str, Any]]),
-    ("environments", Annotated[list[Environment], Meta(min_length=1)]),
-])  # fmt: skip
+class Configuration(TypedDict):
+    """config.json."""
+
+    settings: dict[str, Any]
+    data: dict[str, dict[str, Any]]
+    environments: Annotated[list[Environment], Meta(min_length=1)]
 
 
 def read_config(path: Path) -> dict[str, Any]:
     """The configuration of a run, checked."""
-    config = read_json(path / CONFIG, CONFIGURATION)
+    config = read_json(path / CONFIG, Configuration)
     try:
-        check_values(config["settings"])
+        check_plain(config["settings"])
     except ValueError as error:
-        raise ValueError(f"{path / CONFIG} is damaged: {error}") from None
+        raise ValueError(f"{path / CONFIG} is damaged or not of a run: {error}") from None
     return config
 
 
@@ -141,20 +136,34 @@ def result_of(path: Path) -> Result | None:
 
 def load_weights(reasoner: Reasoner, weights: dict[str, Tensor], path: Path) -> None:
     """Give a network these weights, if they are exactly those it has room for."""
-    ours = reasoner.state_dict()
+    _check_fit(reasoner.state_dict(), weights, path)
+    reasoner.load_state_dict(weights)
+
+
+def check_state(reasoner: Reasoner, state: dict[str, Tensor], path: Path) -> None:
+    """Raise if a saved state has weights, or Adam's moments of them, that this network has no room for."""
+    ours, groups = reasoner.state_dict(), {name.rpartition("/")[0] for name in state}
+    for group in sorted(groups):
+        part = below(f"{group}/", state)
+        room = {name: tensor for name, tensor in ours.items() if name in part or not group.startswith("adam/")}
+        _check_fit({name: torch.zeros(()) for name in room} if group == "adam/step" else room, part, path)
+
+
+def _check_fit(ours: dict[str, Tensor], found: dict[str, Tensor], path: Path) -> None:
+    """Raise unless tensors that were found are of our names and shapes, and all their numbers are finite."""
     wrong = {
-        "lacks": [name for name in ours if name not in weights],
-        "has besides": [name for name in weights if name not in ours],
+        "lacks": [name for name in ours if name not in found],
+        "has besides": [name for name in found if name not in ours],
         "has in other shapes": [
-            f"{name} {tuple(weights[name].shape)} for {tuple(tensor.shape)}"
+            f"{name} {tuple(found[name].shape)} for {tuple(tensor.shape)}"
             for name, tensor in ours.items()
-            if name in weights and weights[name].shape != tensor.shape
+            if name in found and found[name].shape != tensor.shape
         ],
+        "has with NaN or infinity": [name for name, tensor in found.items() if not tensor.isfinite().all()],
     }
     said = [f"it {what} {_some(names)}" for what, names in wrong.items() if names]
     if said:
         raise ValueError(f"{path} does not fit the run's network: {'; '.join(said)}")
-    reasoner.load_state_dict(weights)
 
 
 def _some(names: list[str]) -> str:

@@ -1,21 +1,24 @@
-"""What a training run is decided by: `Settings` are what somebody asks for, `Resolved` is what that comes to.
-
-A new setting is a field of both. Its default in `Resolved` is the value with which runs were trained that are older
-than it, so that these can still be read and go on.
-"""
+"""What a training run is decided by: each setting is one field of `Settings`, and nothing else has to be touched."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
+import sys
 import zlib
-from collections.abc import Callable
-from dataclasses import MISSING, dataclass, field, fields, replace
+from collections.abc import Iterable
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+
+import msgspec
+import numpy as np
+from msgspec import Meta, inspect
 
 from rnar.clrs import find as find_task
 from rnar.clrs.registry import MOST_SAMPLES
+from rnar.common.blame import definition_of
 from rnar.common.names import nearest
 from rnar.engine.workers import MOST_THREADS
 from rnar.models import LARGEST_SIZE, MODELS, Model
@@ -24,30 +27,120 @@ from rnar.nn.reasoner import Precision
 from rnar.training import schedules
 from rnar.training.schedules import Schedule
 
-Device = Literal["auto", "cpu", "cuda", "mps"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-PROTOCOL = dict(
-    steps=10_000, batch=32, learning_rate=1e-3, schedule="constant", weight_decay=0.0, clip=1.0, sizes=None,
-    random_positions=True, validate_every=50,
-)  # fmt: skip
-"""Of Ibarz et al. (2022); a model may bring values of its own paper (`Model.training`)."""
+Device = Literal["auto", "cpu", "cuda", "mps"]
+FINITE = sys.float_info.max
+Steps = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Samples = Annotated[int, Meta(ge=1, le=MOST_SAMPLES)]
+SamplesOrNone = Annotated[int, Meta(ge=0, le=MOST_SAMPLES)]
+Finite = Annotated[float, Meta(ge=0, le=FINITE)]
+Positive = Annotated[float, Meta(gt=0, le=FINITE)]
 
 LONGEST_NAME = 100  # of a folder
 
 
-def asked(default: Any, metavar: str, words: str = "", **more: Any) -> Any:
-    """A field that has a flag: what stands for its value there, and what the help says of its default.
+def setting(default: Any, metavar: str = "", words: str = "", **more: Any) -> Any:
+    """A field of `Settings`, and how it is told on the command line.
 
-    `positional`: the flag is a word without a name. `text`: it is taken as it is written. `name`: that of the flag.
+    Args:
+        default: Its value where it is not given.
+        metavar: What stands for its value in the help, if that is not told by its type.
+        words: Of its default, in the help; where None is a value of its own, it may be given by this word.
+        more: `aliases` of its name; `name` of its flag; `positional`: its flag has none; `reference`: a name, by which
+            an object is found that may also be given itself; `role`: see `LENGTH` and `HOW`; `since_first`: the config
+            of every run has it, of whichever version.
     """
-    return field(default=default, metadata=dict(metavar=metavar, words=words, **more))
+    return field(default=default, metadata={"metavar": metavar, "words": words, **more})
 
 
-class OfAModel:
-    """What settings say of the model."""
+def protocol(value: Any, metavar: str = "", words: str = "", **more: Any) -> Any:
+    """A setting whose default is that of the model's own paper, or else this value of the standard protocol."""
+    return setting(None, metavar, words or str(value), protocol=value, **more)
 
-    model: Any
-    without: tuple[str, ...]
+
+@dataclass(frozen=True)
+class Settings:
+    """What is not given is as the model's own paper has it, and then as the standard protocol has it."""
+
+    tasks: str | tuple[str, ...] = setting((), "TASK...", positional=True, aliases=("task",), since_first=True)
+    """Which task to learn; of several, a generalist learns a batch of each in turn in every step."""
+    model: str | Model = setting("rnar", "MODEL", "rnar", reference=True, since_first=True)
+    """Which model: a name that `rnar models` has, or my_models:mine. In Python also a `Model`."""
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = setting(0, words="0", since_first=True)
+    """Decides the first weights, the training data, and all else that is drawn."""
+    steps: Steps = protocol(10_000, role="length", since_first=True)
+    """How many steps to take. A run can be taken further with more."""
+    patience: Steps | None = setting(None, words="none", role="length")
+    """End earlier, if validation has not become better for so many steps."""
+    start: str | None = setting(None, "RUN", "fresh weights", name="from", aliases=("from",))
+    """Begin with the weights of another run's network, as far as they fit; with several tasks or another one, it is the
+    processor that does."""
+    batch: Samples = protocol(32, aliases=("batch_size",), since_first=True)
+    """How many samples a step learns from."""
+    learning_rate: Positive = protocol(1e-3, aliases=("lr",), since_first=True)
+    """Adam's."""
+    schedule: str | Schedule = protocol("constant", "NAME", reference=True)
+    """How the learning rate changes: constant, cosine, or my_schedules:warmup. In Python also a function."""
+    weight_decay: Finite = protocol(0.0, words="0")
+    """AdamW's: so much of the learning rate is the share by which weights shrink in a step."""
+    clip: Annotated[float, Meta(gt=0)] = protocol(1.0, since_first=True)
+    """Gradients are scaled down to this norm; inf leaves them as they are."""
+    sizes: Annotated[tuple[Annotated[int, Meta(ge=1, le=MOST_SAMPLES)], ...], Meta(min_length=1)] | None = protocol(
+        None, words="4 7 11 13 16", since_first=True
+    )
+    """The sizes of the problems, in turn. String matchers count the haystack alone, as the official sets do."""
+    random_positions: bool = protocol(True, since_first=True)
+    """Draw positions, edge probabilities and needles at random, or have them as the official sets do."""
+    size: Annotated[int, Meta(ge=1, le=LARGEST_SIZE)] = setting(
+        None, words="the model's", aliases=("hidden",), since_first=True
+    )
+    """How many numbers the network has for each node."""
+    precision: Precision = setting("float32", words="float32")
+    """Of the largest matrix products in training; with bfloat16, sums and all else are float32, and so are validation
+    and test. It pays on a CPU that has instructions for it."""
+    without: str | tuple[str, ...] = setting((), "NAME...")
+    """Inputs and hints that the network does not see."""
+    average: Annotated[float, Meta(gt=0, lt=1)] | None = setting(None, words="none")
+    """Keep an exponential average of the weights too, with this decay a step (0.999, say). It is validated and tested
+    beside the others, never in their place."""
+    validate_every: Steps = protocol(50, since_first=True)
+    """So many steps lie between validations, at n = 16. The few networks that were best are kept."""
+    validation_samples: Samples = setting(128, words="128", since_first=True)
+    """How many samples a validation has. With 128 it takes less than 15% of the time on any task."""
+    selection_samples: SamplesOrNone | None = setting(None, words="1024, or as many as dm-clrs validates on")
+    """On so many samples more of n = 16 the best networks are compared in the end, and the best of them is tested. 0
+    compares none: it is the one that was best in validation."""
+    wider_samples: SamplesOrNone = setting(32, words="32", role="how")
+    """At each validation, so many samples of a larger size are scored too. That is recorded, and decides nothing."""
+    wider_n: Samples = setting(32, words="32", role="how")
+    """That size. With 64 a run tells how its score at the size of the test moves along the steps."""
+    test_samples: Steps | None = setting(None, words="all", role="length")
+    """How many samples of the official set to test on: the first so many, or all. Six tasks have 2048 of them, which
+    takes long on a CPU. A run can be tested on more of them later."""
+    folder: Path | None = setting(None, "PATH", "runs/TASK/MODEL/seed-SEED", role="place")
+    """Where the run is kept."""
+    device: Device = setting("auto", words="auto", role="how")
+    """What computes: auto takes a GPU if there is one."""
+    threads: Annotated[int, Meta(ge=1, le=MOST_THREADS)] | None = setting(None, words="one for each core", role="how")
+    """How many threads compute on a CPU."""
+    memory: Finite | None = setting(None, "GB", "a quarter of what is free", role="how")
+    """How much memory may be spent on what would else be computed twice; it changes no result."""
+    tensorboard: bool = setting(False, role="how")
+    """Write events for TensorBoard as well, into the run's folder."""
+    anyway: bool = setting(False, role="how")
+    """Go on with a run, or tell its result, though your own code of its model or task has changed since."""
+    complete: bool = field(default=False, repr=False, compare=False)
+    """True of what `resolved` returns: a value that is still None is not one that has to be filled in."""
+
+    def __new__(cls, *_: Any, complete: bool = False, **given: Any) -> Self:
+        canonical(given, aliases=False)  # raises if there is no such setting, and names the right one
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        for name in SETTINGS:
+            object.__setattr__(self, name, checked(name, getattr(self, name)))
 
     @property
     def name(self) -> str:
@@ -60,161 +153,37 @@ class OfAModel:
         model = self.model if isinstance(self.model, Model) else find_model(self.model)
         return replace(model, without=(*model.without, *self.without)) if self.without else model
 
-
-@dataclass(frozen=True)
-class Settings(OfAModel):
-    """What is not given is as the model's own paper has it, and then as the standard protocol has it."""
-
-    tasks: tuple[str, ...] = asked((), "TASK...", positional=True)
-    """Which task to learn; of several, a generalist learns a batch of each in turn in every step."""
-    model: Any = asked("rnar", "MODEL", "rnar", text=True)
-    """Which model: a name that `rnar models` has, or my_models:mine. In Python also a `Model`."""
-    seed: int = 0
-    """Decides the first weights, the training data, and all else that is drawn."""
-    steps: int | None = asked(None, "INT", "10000")
-    """How many steps to take. A run can be taken further with more."""
-    patience: int | None = asked(None, "INT", "none")
-    """End earlier, if validation has not become better for so many steps."""
-    start: str | None = asked(None, "RUN", "fresh weights", text=True, name="from")
-    """Begin with the weights of another run's network, as far as they fit; with several tasks or another one, it is the
-    processor that does."""
-    batch: int | None = asked(None, "INT", "32")
-    """How many samples a step learns from."""
-    learning_rate: float | None = asked(None, "NUMBER", "0.001")
-    """Adam's."""
-    schedule: str | Schedule | None = asked(None, "NAME", "constant", text=True)
-    """How the learning rate changes: constant, cosine, or my_schedules:warmup. In Python also a function."""
-    weight_decay: float | None = asked(None, "NUMBER", "0")
-    """AdamW's: so much of the learning rate is the share by which weights shrink in a step."""
-    clip: float | None = asked(None, "NUMBER", "1.0")
-    """Gradients are scaled down to this norm; inf leaves them as they are."""
-    sizes: tuple[int, ...] | None = asked(None, "INT...", "4 7 11 13 16")
-    """The sizes of the problems, in turn. String matchers count the haystack alone, as the official sets do."""
-    random_positions: bool | None = asked(None, "{True,False}", "True")
-    """Draw positions, edge probabilities and needles at random, or have them as the official sets do."""
-    size: int | None = asked(None, "INT", "the model's")
-    """How many numbers the network has for each node."""
-    precision: Precision = "float32"
-    """Of the largest matrix products in training; with bfloat16, sums and all else are float32, and so are validation
-    and test. It pays on a CPU that has instructions for it."""
-    without: tuple[str, ...] = ()
-    """Inputs and hints that the network does not see."""
-    average: float | None = asked(None, "NUMBER", "none")
-    """Keep an exponential average of the weights too, with this decay a step (0.999, say). It is validated and tested
-    beside the others, never in their place."""
-    validate_every: int | None = asked(None, "INT", "50")
-    """So many steps lie between validations, at n = 16. The few networks that were best are kept."""
-    validation_samples: int = 128
-    """How many samples a validation has. With 128 it takes less than 15% of the time on any task."""
-    selection_samples: int | None = asked(None, "INT", "1024, or as many as dm-clrs validates on")
-    """On so many samples more of n = 16 the best networks are compared in the end, and the best of them is tested. 0
-    compares none: it is the one that was best in validation."""
-    wider_samples: int = 32
-    """At each validation, so many samples of a larger size are scored too. That is recorded, and decides nothing."""
-    wider_n: int = 32
-    """That size. With 64 a run tells how its score at the size of the test moves along the steps."""
-    test_samples: int | None = asked(None, "INT", "all")
-    """How many samples of the official set to test on: the first so many. Six tasks have 2048 of them, which takes long
-    on a CPU. A run can be tested on more of them later."""
-    folder: Path | None = asked(None, "PATH", "runs/TASK/MODEL/seed-SEED")
-    """Where the run is kept."""
-    device: Device = "auto"
-    """What computes: auto takes a GPU if there is one."""
-    threads: int | None = asked(None, "INT", "one for each core")
-    """How many threads compute on a CPU."""
-    memory: float | None = asked(None, "GB", "a quarter of what is free")
-    """How much memory may be spent on what would else be computed twice; it changes no result."""
-    cuda_graphs: bool = False
-    """On a GPU, record the steps of an algorithm once for each size of problems, and play them again: less to ask it
-    for, and more to compute. Never tried on one yet."""
-    tensorboard: bool = False
-    """Write events for TensorBoard as well, into the run's folder."""
-    anyway: bool = False
-    """Go on with a run, or tell its result, though your own code of its model or task has changed since."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tasks", (self.tasks,) if isinstance(self.tasks, str) else tuple(self.tasks))
-        object.__setattr__(self, "start", None if self.start is None else str(self.start))
-        object.__setattr__(self, "folder", None if self.folder is None else Path(self.folder))
-        object.__setattr__(self, "sizes", None if self.sizes is None else tuple(self.sizes))
-        object.__setattr__(self, "without", (self.without,) if isinstance(self.without, str) else tuple(self.without))
-
     @property
     def path(self) -> Path:
         """The run's folder."""
         model = "-without-".join([self.name.replace(":", "."), *self.without])
-        return self.folder or Path("runs", _joined(self.tasks), model, f"seed-{self.seed}")
+        return self.folder or Path("runs", _joined(tuple(self.tasks)), model, f"seed-{self.seed}")
 
-    def resolved(self) -> Resolved:
+    def resolved(self) -> Settings:
         """The same with every value filled in, if they make sense."""
+        found = self if self.complete else self._filled()
+        _check_tasks(found)
+        schedules.find(found.schedule)
+        schedules.name_of(found.schedule)
+        if found.steps % found.validate_every:
+            raise ValueError(
+                f"steps={found.steps} is not a multiple of validate_every={found.validate_every}: "
+                "what is learned after the last validation would be lost"
+            )
+        return found
+
+    def _filled(self) -> Settings:
         model = self.recipe
         for name in model.training:
             if name not in PROTOCOL:
                 raise ValueError(f"the model {self.name!r} sets {name!r} for its training{nearest(name, PROTOCOL)}; "
                                  f"what a model can set is {', '.join(PROTOCOL)}")  # fmt: skip
-        values = {each.name: getattr(self, each.name) for each in fields(Settings) if each.name != "folder"}
         usual = {**PROTOCOL, **model.training, "size": model.size}
-        values |= {name: value for name, value in usual.items() if values[name] is None}
-        values["clip"] = math.inf if values["clip"] is None else values["clip"]
-        values["tasks"] = tuple(find_task(task).name for task in self.tasks)
-        return Resolved(**values, path=replace(self, tasks=values["tasks"]).path).resolved()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Resolved(OfAModel):
-    """What a run is: `Settings` with every value. What the fields are is told there, what None means is told here.
-
-    What has a default may be missing in the config.json of a run, which is older than it or does not depend on it.
-    """
-
-    tasks: tuple[str, ...]
-    model: Any
-    seed: int
-    steps: int
-    patience: int | None = None
-    """None: all steps are taken"""
-    start: str | None = None
-    """None: with fresh weights"""
-    batch: int
-    learning_rate: float
-    schedule: str | Schedule = "constant"
-    weight_decay: float = 0.0
-    clip: float
-    """inf: not at all"""
-    sizes: tuple[int, ...] | None
-    """None: those of the standard protocol, which are the task's"""
-    random_positions: bool
-    size: int
-    precision: Precision = "float32"
-    without: tuple[str, ...] = ()
-    average: float | None = None
-    """None: there is no average"""
-    validate_every: int
-    validation_samples: int
-    selection_samples: int | None = None
-    """None: as many as are usual for each task"""
-    test_samples: int | None = None
-    """None: all"""
-    path: Path = Path()
-    """the run's folder"""
-    wider_samples: int = 32
-    wider_n: int = 32
-    device: Device = "auto"
-    threads: int | None = None
-    """None: one for each core of whichever machine"""
-    memory: float | None = None
-    """None: a quarter of what is free"""
-    cuda_graphs: bool = False
-    tensorboard: bool = False
-    anyway: bool = False
-
-    def resolved(self) -> Resolved:
-        """These, if they make sense."""
-        _check_tasks(self)
-        schedules.find(self.schedule)
-        schedules.name_of(self.schedule)
-        check_values(vars(self))
-        return self
+        values = {name: value for name, value in usual.items() if getattr(self, name) is None}
+        if values.get("clip", 0) is None:  # as a model may have it
+            values["clip"] = math.inf
+        named = replace(self, **values, tasks=tuple(find_task(task).name for task in self.tasks))
+        return replace(named, folder=named.path, complete=True)
 
     def plain(self) -> dict[str, Any]:
         """What decides the result, as JSON has it. Not where it is kept, and what computes it."""
@@ -222,64 +191,13 @@ class Resolved(OfAModel):
         return {**found, "model": self.name}
 
     @staticmethod
-    def from_plain(plain: dict[str, Any], model: Model | None = None, **how: Any) -> Resolved:
+    def from_plain(plain: dict[str, Any], model: Model | None = None, **how: Any) -> Settings:
         """The inverse of `plain`; `model` if it cannot be found by its name, `how` is what decides no result."""
         if model is None and ":" not in plain["model"] and plain["model"] not in MODELS:
             raise ValueError(f"there is no model {plain['model']!r} here; give it as well: Run(path, model)")
-        values = {name: plain[name] for name in IDENTITY if name in plain}
-        values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        values = {**OLDER, **{name: plain[name] for name in IDENTITY if name in plain}}
         values["clip"] = math.inf if values["clip"] is None else values["clip"]
-        return Resolved(**{**values, "model": model or plain["model"]}, **how)
-
-
-class Rule(NamedTuple):
-    """What holds for the values of some settings, where they are not None."""
-
-    words: str
-    holds: Callable[[Any], object]
-    names: str
-
-
-RULES = (
-    Rule("a whole number of at least 0", lambda x: isinstance(x, int) and x >= 0, "seed"),
-    Rule(f"a whole number from 0 to {MOST_SAMPLES:,}", lambda x: isinstance(x, int) and 0 <= x <= MOST_SAMPLES,
-         "selection_samples wider_samples"),
-    Rule("a whole number of at least 1", lambda x: isinstance(x, int) and x >= 1,
-         "steps validate_every test_samples patience wider_n"),
-    Rule(f"a whole number from 1 to {MOST_SAMPLES:,}", lambda x: isinstance(x, int) and 1 <= x <= MOST_SAMPLES,
-         "batch validation_samples"),
-    Rule(f"a whole number from 1 to {LARGEST_SIZE}", lambda x: isinstance(x, int) and 1 <= x <= LARGEST_SIZE, "size"),
-    Rule(f"a whole number from 1 to {MOST_THREADS}", lambda x: isinstance(x, int) and 1 <= x <= MOST_THREADS,
-         "threads"),
-    Rule("above 0 and finite", lambda x: 0 < x < math.inf, "learning_rate"),
-    Rule("above 0", lambda x: x > 0, "clip"),
-    Rule("at least 0 and finite", lambda x: 0 <= x < math.inf, "weight_decay memory"),
-    Rule("between 0 and 1", lambda x: 0 < x < 1, "average"),
-    Rule("at least one size", len, "sizes"),
-    Rule(" or ".join(get_args(Precision)), get_args(Precision).__contains__, "precision"),
-)  # fmt: skip
-
-
-def check_values(values: dict[str, Any]) -> None:
-    """Raise where settings make no sense, whatever the tasks and the model are."""
-    for rule in RULES:
-        for name in rule.names.split():
-            value = values.get(name)
-            if value is not None and not rule.holds(value):
-                raise ValueError(f"{name} must be {rule.words}, not {value!r}")
-    if values["steps"] % values["validate_every"]:
-        raise ValueError(
-            f"steps={values['steps']} is not a multiple of validate_every={values['validate_every']}: "
-            "what is learned after the last validation would be lost"
-        )
-
-
-LENGTH = ("steps", "patience", "test_samples")
-"""settings that decide how far a run goes, and how far its test: it may go on with others"""
-HOW = ("wider_samples", "wider_n", "device", "threads", "memory", "cuda_graphs", "tensorboard", "anyway")
-"""settings that decide no result"""
-IDENTITY = tuple(each.name for each in fields(Resolved) if each.name not in (*HOW, "path"))
-"""those that do, and so make a run the run it is"""
+        return Settings(**{**values, "model": model or plain["model"]}, **how, complete=True)
 
 
 def as_json(value: Any) -> Any:
@@ -291,12 +209,116 @@ def as_json(value: Any) -> Any:
     return None if value == math.inf else value
 
 
-OLDER = {each.name: as_json(each.default) for each in fields(Resolved)
-         if each.name in IDENTITY and each.default is not MISSING}  # fmt: skip
+SETTINGS: dict[str, Field[Any]] = {each.name: each for each in fields(Settings) if each.name != "complete"}
+TYPES = get_type_hints(Settings, include_extras=True)
+PROTOCOL = {name: each.metadata["protocol"] for name, each in SETTINGS.items() if "protocol" in each.metadata}
+"""Of Ibarz et al. (2022); a model may bring values of its own paper (`Model.training`)."""
+LENGTH = tuple(name for name, each in SETTINGS.items() if each.metadata.get("role") == "length")
+"""settings that decide how far a run goes, and how far its test: it may go on with others"""
+HOW = tuple(name for name, each in SETTINGS.items() if each.metadata.get("role") == "how")
+"""settings that decide no result"""
+IDENTITY = tuple(name for name in SETTINGS if name not in (*HOW, "folder"))
+"""those that do, and so make a run the run it is"""
+OLDER = {name: as_json(PROTOCOL.get(name, SETTINGS[name].default)) for name in IDENTITY
+         if "since_first" not in SETTINGS[name].metadata}  # fmt: skip
 """settings that older runs do not have, and with what they were run, as JSON has it"""
+LISTS = ("tasks", "sizes", "without")
+ALIASES = {alias: name for name, each in SETTINGS.items() for alias in each.metadata.get("aliases", ())}
 
 
-def refuse_others(there: dict[str, Any], settings: Resolved) -> None:
+def canonical(given: dict[str, Any], aliases: bool = True) -> dict[str, Any]:
+    """The same settings by their own names; raises if there is one that is not known."""
+    for name in given:
+        if name in SETTINGS or name in ALIASES and aliases:
+            continue
+        right = {**ALIASES, "epochs": "steps"}.get(name)
+        said = f"; say {right}" if right else f"{nearest(name, [*SETTINGS, *ALIASES])}; there are {', '.join(SETTINGS)}"
+        raise ValueError(f"there is no setting {name!r}{said}")
+    return {ALIASES.get(name, name): value for name, value in given.items()}
+
+
+def checked(name: str, value: Any, plain: bool = False) -> Any:
+    """The value of a setting, if it makes sense; text is read as it stands on the command line.
+
+    `plain`: it is of the config of a run, where each value has the type that it should have, and none is left out.
+    """
+    kind, metadata = TYPES[name], SETTINGS[name].metadata
+    if "reference" in metadata:
+        if not (plain or isinstance(value, str)):
+            return _object(name, value)
+        kind = str
+    elif not plain:
+        value = _read(name, value)
+        if value is None and SETTINGS[name].default is None:
+            return None
+    try:
+        return msgspec.convert(value, kind, strict=plain, dec_hook=lambda kind, x: kind(x))
+    except msgspec.ValidationError:
+        raise ValueError(f"{name} must be {_told(inspect.type_info(kind))}, not {_shown(value)}") from None
+
+
+def _object(name: str, value: Any) -> Any:
+    """What is given itself, and not by its name."""
+    if name == "model" and not isinstance(value, Model):
+        said = getattr(value, "__qualname__", repr(value)) + definition_of(value)
+        raise ValueError(f"model must be a name or a Model, not {said}; rnar.Model(name, processor) makes one")
+    return value
+
+
+def _read(name: str, value: Any) -> Any:
+    """What was given as plain Python values: of text, NumPy's numbers, paths."""
+    if isinstance(value, str) and value in ("none", "all") and value == SETTINGS[name].metadata["words"]:
+        return None
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if name in LISTS:
+        parts = [value] if isinstance(value, str) else value
+        if not isinstance(parts, Iterable):
+            return value
+        return [y for x in parts for y in (x.replace(",", " ").split() if isinstance(x, str) else [_number(x)])]
+    return _number(value)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _told(kind: inspect.Type) -> str:
+    """What values of a type are, in words."""
+    if isinstance(kind, inspect.UnionType):
+        return " or ".join(_told(each) for each in kind.types if not isinstance(each, inspect.NoneType))
+    if isinstance(kind, inspect.LiteralType):
+        *others, last = map(str, kind.values)
+        return f"{', '.join(others)} or {last}"
+    if isinstance(kind, inspect.VarTupleType):
+        return f"one or several, each {_told(kind.item_type)}"
+    if isinstance(kind, inspect.IntType):
+        return f"a whole number from {kind.ge:,} to {kind.le:,}"
+    if isinstance(kind, inspect.FloatType):
+        low = f"above {kind.gt:g}" if kind.gt is not None else f"of at least {kind.ge:g}"
+        return f"a number {low}" + (f" and below {kind.lt:g}" if kind.lt else "" if kind.le is None else ", and finite")
+    return {inspect.BoolType: "True or False", inspect.StrType: "text"}.get(type(kind), "a path")
+
+
+def _shown(value: Any) -> str:
+    """A value for an error; it may be very long."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a number of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def check_plain(plain: dict[str, Any]) -> None:
+    """Raise unless these settings are those that a run writes of itself."""
+    for name in IDENTITY:
+        if name in plain:
+            value = math.inf if name == "clip" and plain[name] is None else plain[name]
+            checked(name, value, plain=True)
+        elif name not in OLDER:
+            raise ValueError(f"it does not say {name}")
+
+
+def refuse_others(there: dict[str, Any], settings: Settings) -> None:
     """Raise if the run in a folder, by its plain settings, is another one; how far it shall go is no difference.
 
     Nor is how networks are compared in the end, where a run is older than that.
@@ -312,13 +334,14 @@ def refuse_others(there: dict[str, Any], settings: Resolved) -> None:
         raise ValueError(f"{settings.path} has a run with other settings: {', '.join(found)}; choose another --folder")
 
 
-def _check_tasks(settings: Resolved) -> None:
+def _check_tasks(settings: Settings) -> None:
     """Are there such tasks, and do they have what is left out?"""
-    if not settings.tasks:
+    tasks = tuple(settings.tasks)
+    if not tasks:
         raise ValueError("which task? `rnar data list` has them all")
-    seen = {name for task in settings.tasks for stage in find_task(task).spec[:2] for name in stage}
-    for task in settings.tasks:
-        if settings.tasks.count(task) > 1:
+    seen = {name for task in tasks for stage in find_task(task).spec[:2] for name in stage}
+    for task in tasks:
+        if tasks.count(task) > 1:
             raise ValueError(f"{task} is named twice; a network learns each of its tasks once")
     for name in settings.without:
         if name not in seen:
@@ -332,3 +355,7 @@ def _joined(tasks: tuple[str, ...]) -> str:
     if len(name) > LONGEST_NAME:  # more than file systems take
         return f"{len(tasks)}-tasks-{zlib.crc32(name.encode()):08x}"
     return re.sub(r"[^A-Za-z0-9_+.-]", "_", name)
+
+
+Resolved = Settings
+"""its name where all values are filled in, from when these were two types"""

@@ -1,4 +1,7 @@
-"""Ctrl-C, SIGTERM and the end of a terminal (SIGHUP) end training after a step, not in the middle of it."""
+"""What ends training early: divergence, or a signal.
+
+Ctrl-C, SIGTERM and the end of a terminal (SIGHUP) end training after a step, not in the middle of it.
+"""
 
 import signal
 import threading
@@ -7,6 +10,10 @@ from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+class Diverged(ValueError):
+    """The gradients are NaN or infinite."""
 
 
 class Stop:

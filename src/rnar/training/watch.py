@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rnar.training.settings import Resolved
+from rnar.training.settings import Settings
 
 
 class Beginning(NamedTuple):
     """What is known when a run begins, or goes on."""
 
-    settings: Resolved
+    settings: Settings
     path: Path
     step: int
     """how many are done already"""
