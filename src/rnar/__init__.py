@@ -3,7 +3,7 @@
     import rnar
 
     rnar.trace("quickselect", [5.0, 2.0, 9.0]).outputs                    # an algorithm, step by step
-    result = rnar.train(rnar.Settings("bfs", model="rnar", steps=500))    # a network that learns one
+    result = rnar.train("bfs", model="rnar", steps=500)                   # a network that learns one
     network = rnar.load("runs/bfs/rnar/seed-0")                           # and what is left of it
     rnar.solve("quickselect", [5.0, 2.0, 9.0])                            # or one that comes with the package
 

@@ -1,8 +1,8 @@
 """Training: settings in, a run folder and a result out.
 
-from rnar.training import Run, Settings, train
+from rnar.training import Run, train
 
-result = train(Settings(tasks=("bfs",), model="rnar", steps=500))   # or goes on, or is done at once
+result = train("bfs", model="rnar", steps=500, lr=1e-3)   # or goes on, or is done at once
 print(result.score, result.tests["bfs"].interval)
 network = Run("runs/bfs/rnar/seed-0").network()
 """

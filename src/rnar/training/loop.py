@@ -80,7 +80,10 @@ def learn(learner: Learner, folder: Folder, watch: Watch, stop: Stop) -> bool:
         try:
             loss, stopping = learner.learn(stop)
         except Diverged as error:
-            raise ValueError(f"{error}; {_kept(learner, folder)}. Try a lower learning rate, or clip") from None
+            assert learner.best is not None
+            folder.keep(learner.best)
+            kept = f"the best network so far, of step {learner.best.step}, is in {folder.path / BEST}"
+            raise ValueError(f"{error}; {kept}. Try a lower learning rate, or clip") from None
         watch.stepped(learner.step, loss)
         if learner.step % learner.settings.validate_every == 0:
             _report(learner, folder, watch)
@@ -90,13 +93,6 @@ def learn(learner: Learner, folder: Folder, watch: Watch, stop: Stop) -> bool:
     if stopping:
         watch.stopped(learner.step)
     return ended
-
-
-def _kept(learner: Learner, folder: Folder) -> str:
-    """Keep the best network of a run that cannot go on; where it is, in words."""
-    assert learner.best is not None
-    folder.keep(learner.best)
-    return f"the best network so far, of step {learner.best.step}, is in {folder.path / BEST}"
 
 
 def _report(learner: Learner, folder: Folder, watch: Watch) -> None:

@@ -76,8 +76,3 @@ class Result:
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
         return msgspec.to_builtins(self)
-
-    @staticmethod
-    def from_plain(plain: dict[str, Any]) -> Result:
-        """The inverse of `plain`, if it makes sense; results of older runs have less."""
-        return msgspec.convert(plain, Result)

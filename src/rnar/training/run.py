@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
+import msgspec
 import torch
 from msgspec import Meta
 from torch import Tensor
@@ -123,7 +124,7 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 
 
 def read_result(path: Path) -> Result | None:
-    return Result.from_plain(read_json(path, Result)) if path.exists() else None
+    return msgspec.convert(read_json(path, Result), Result) if path.exists() else None
 
 
 def result_of(path: Path) -> Result | None:
