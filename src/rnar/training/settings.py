@@ -34,7 +34,7 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 FINITE = sys.float_info.max
 Steps = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Samples = Annotated[int, Meta(ge=1, le=MOST_SAMPLES)]
-SamplesOrNone = Annotated[int, Meta(ge=0, le=MOST_SAMPLES)]
+SamplesOrZero = Annotated[int, Meta(ge=0, le=MOST_SAMPLES)]
 Finite = Annotated[float, Meta(ge=0, le=FINITE)]
 Positive = Annotated[float, Meta(gt=0, le=FINITE)]
 
@@ -47,11 +47,12 @@ def setting(default: Any, metavar: str = "", words: str = "", **more: Any) -> An
     Args:
         default: Its value where it is not given.
         metavar: What stands for its value in the help, if that is not told by its type.
-        words: Of its default, in the help; where None is a value of its own, it may be given by this word.
+        words: Of its default, in the help, if it has other ones; "none" and "all" may be given for None.
         more: `aliases` of its name; `name` of its flag; `positional`: its flag has none; `reference`: a name, by which
             an object is found that may also be given itself; `role`: see `LENGTH` and `HOW`; `since_first`: the config
             of every run has it, of whichever version.
     """
+    words = words or (str(default) if isinstance(default, (int, str)) and default is not False else "")
     return field(default=default, metadata={"metavar": metavar, "words": words, **more})
 
 
@@ -66,9 +67,9 @@ class Settings:
 
     tasks: str | tuple[str, ...] = setting((), "TASK...", positional=True, aliases=("task",), since_first=True)
     """Which task to learn; of several, a generalist learns a batch of each in turn in every step."""
-    model: str | Model = setting("rnar", "MODEL", "rnar", reference=True, since_first=True)
+    model: str | Model = setting("rnar", "MODEL", reference=True, since_first=True)
     """Which model: a name that `rnar models` has, or my_models:mine. In Python also a `Model`."""
-    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = setting(0, words="0", since_first=True)
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = setting(0, since_first=True)
     """Decides the first weights, the training data, and all else that is drawn."""
     steps: Steps = protocol(10_000, role="length", since_first=True)
     """How many steps to take. A run can be taken further with more."""
@@ -83,7 +84,7 @@ class Settings:
     """Adam's."""
     schedule: str | Schedule = protocol("constant", "NAME", reference=True)
     """How the learning rate changes: constant, cosine, or my_schedules:warmup. In Python also a function."""
-    weight_decay: Finite = protocol(0.0, words="0")
+    weight_decay: Finite = protocol(0.0)
     """AdamW's: so much of the learning rate is the share by which weights shrink in a step."""
     clip: Annotated[float, Meta(gt=0)] = protocol(1.0, since_first=True)
     """Gradients are scaled down to this norm; inf leaves them as they are."""
@@ -97,7 +98,7 @@ class Settings:
         None, words="the model's", aliases=("hidden",), since_first=True
     )
     """How many numbers the network has for each node."""
-    precision: Precision = setting("float32", words="float32")
+    precision: Precision = setting("float32")
     """Of the largest matrix products in training; with bfloat16, sums and all else are float32, and so are validation
     and test. It pays on a CPU that has instructions for it."""
     without: str | tuple[str, ...] = setting((), "NAME...")
@@ -107,21 +108,21 @@ class Settings:
     beside the others, never in their place."""
     validate_every: Steps = protocol(50, since_first=True)
     """So many steps lie between validations, at n = 16. The few networks that were best are kept."""
-    validation_samples: Samples = setting(128, words="128", since_first=True)
+    validation_samples: Samples = setting(128, since_first=True)
     """How many samples a validation has. With 128 it takes less than 15% of the time on any task."""
-    selection_samples: SamplesOrNone | None = setting(None, words="1024, or as many as dm-clrs validates on")
+    selection_samples: SamplesOrZero | None = setting(None, words="1024, or as many as dm-clrs validates on")
     """On so many samples more of n = 16 the best networks are compared in the end, and the best of them is tested. 0
     compares none: it is the one that was best in validation."""
-    wider_samples: SamplesOrNone = setting(32, words="32", role="how")
+    wider_samples: SamplesOrZero = setting(32, role="how")
     """At each validation, so many samples of a larger size are scored too. That is recorded, and decides nothing."""
-    wider_n: Samples = setting(32, words="32", role="how")
+    wider_n: Samples = setting(32, role="how")
     """That size. With 64 a run tells how its score at the size of the test moves along the steps."""
     test_samples: Steps | None = setting(None, words="all", role="length")
     """How many samples of the official set to test on: the first so many, or all. Six tasks have 2048 of them, which
     takes long on a CPU. A run can be tested on more of them later."""
     folder: Path | None = setting(None, "PATH", "runs/TASK/MODEL/seed-SEED", role="place")
     """Where the run is kept."""
-    device: Device = setting("auto", words="auto", role="how")
+    device: Device = setting("auto", role="how")
     """What computes: auto takes a GPU if there is one."""
     threads: Annotated[int, Meta(ge=1, le=MOST_THREADS)] | None = setting(None, words="one for each core", role="how")
     """How many threads compute on a CPU."""
@@ -286,7 +287,7 @@ def _number(value: Any) -> Any:
 def _told(kind: inspect.Type) -> str:
     """What values of a type are, in words."""
     if isinstance(kind, inspect.UnionType):
-        return " or ".join(_told(each) for each in kind.types if not isinstance(each, inspect.NoneType))
+        return _told([each for each in kind.types if not isinstance(each, inspect.NoneType)][-1])
     if isinstance(kind, inspect.LiteralType):
         *others, last = map(str, kind.values)
         return f"{', '.join(others)} or {last}"
