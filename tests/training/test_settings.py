@@ -122,5 +122,7 @@ def test_a_setting_of_another_name_is_told_its_own(name, said):
 def test_train_takes_tasks_and_settings_by_the_names_that_others_have(tmp_path):
     with pytest.raises(ValueError, match="batch must be .*, not 0"):
         train("bfs", batch_size=0)
+    with pytest.raises(ValueError, match="two of lr, learning_rate are the same setting"):
+        train("bfs", lr=0.1, learning_rate=0.2)
     with pytest.raises(ValueError, match="learning_rate must be .*, not -1"):
         train(tiny(tmp_path / "run"), lr=-1)

@@ -235,7 +235,10 @@ def canonical(given: dict[str, Any], aliases: bool = True) -> dict[str, Any]:
         right = {**ALIASES, "epochs": "steps"}.get(name)
         said = f"; say {right}" if right else f"{nearest(name, [*SETTINGS, *ALIASES])}; there are {', '.join(SETTINGS)}"
         raise ValueError(f"there is no setting {name!r}{said}")
-    return {ALIASES.get(name, name): value for name, value in given.items()}
+    found = {ALIASES.get(name, name): value for name, value in given.items()}
+    if len(found) < len(given):
+        raise ValueError(f"two of {', '.join(given)} are the same setting; give it once")
+    return found
 
 
 def checked(name: str, value: Any, plain: bool = False) -> Any:

@@ -53,11 +53,8 @@ class Watches(Watch):
     """Several that are told the same. What they return is the first one's."""
 
     def __init__(self, *watches: Watch):
-        for name in TOLD:
+        for name in (name for name in vars(Watch) if not name.startswith("_")):
             setattr(self, name, _to_all([getattr(watch, name) for watch in watches]))
-
-
-TOLD = ("began", "stepped", "reported", "stopped", "selecting", "testing", "close")
 
 
 def _to_all(methods: list[Callable[..., Any]]) -> Callable[..., Any]:
