@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from unittest.mock import Mock
 
 import pytest
@@ -84,3 +85,8 @@ def test_a_full_disk_under_stdout_is_told_in_one_line():
     with open("/dev/full", "w") as full:
         done = subprocess.run([*RNAR, "data", "list"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (2, "rnar: No space left on device\n")
+
+
+@pytest.mark.parametrize("flag", ["-V", "--version"])
+def test_the_version_is_told(run, flag):
+    assert run(flag) == (0, f"rnar {version('rnar')}\n", "")
