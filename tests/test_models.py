@@ -71,7 +71,7 @@ def test_a_seed_decides_the_weights_and_nothing_else(name):
 def test_the_features_of_a_task_are_those_of_its_batches(name, task):
     model = MODELS[name]
     spec, batch = model.spec(task), model.batch(batch_of(task))
-    for features, arrays, left_out in zip(spec, batch[1:4], (model.without, (), ()), strict=True):
+    for features, arrays, left_out in zip(spec, batch.stages.values(), (model.without, (), ()), strict=True):
         assert features.keys() == arrays.keys() - set(left_out)
         for key, feature in features.items():
             array = arrays[key]

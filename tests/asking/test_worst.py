@@ -50,7 +50,7 @@ def test_samples_are_picked_by_their_numbers_from_any_batch(monkeypatch):
 def test_samples_that_are_stacked_are_the_batch_that_they_came_from():
     (batch,) = SET.batches()
     again = stacked([batch.sample(b) for b in range(batch.size)])
-    for ours, theirs in zip(again[1:4], batch[1:4], strict=True):
+    for ours, theirs in zip(again.stages.values(), batch.stages.values(), strict=True):
         for name in theirs:
             np.testing.assert_array_equal(ours[name], theirs[name])
     assert again.lengths.tolist() == batch.lengths.tolist()

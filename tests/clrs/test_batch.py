@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from torch.utils.data import DataLoader
 
-from rnar.clrs import ALGORITHMS, Batch, Sample, find, sample, trace
+from rnar.clrs import ALGORITHMS, Batch, Sample, find, sample, stacked, trace
 
 
 def batch_of(task: str, size: int, seed: int = 0) -> Batch:
@@ -96,3 +98,57 @@ def test_a_seed_gives_what_a_generator_of_that_seed_gives():
     other = find("bfs").sample(np.random.RandomState(4), 9, 2, p=0.3)
     for b in range(2):
         assert_equal(batch.sample(b), other.sample(b))
+
+
+def test_a_batch_is_a_sequence_of_its_samples():
+    batch = batch_of("bfs", 5)
+    assert len(batch) == len(list(batch)) == 5
+    for k, one in enumerate(batch):
+        assert_equal(one, batch[k])
+        assert_equal(one, batch.sample(k))
+    assert_equal(batch[-1], batch[4])
+    with pytest.raises(IndexError):
+        batch[5]
+    assert list(batch.stages) == ["inputs", "hints", "outputs"] and batch.stages["hints"] is batch.hints
+    assert repr(batch) == f"Batch(bfs: 5 samples of {batch.nodes} nodes, up to {batch.lengths.max()} steps)"
+
+
+def test_a_batch_cannot_be_changed_by_accident():
+    with pytest.raises(AttributeError):
+        batch_of("bfs", 2).task = "dfs"  # type: ignore[misc]
+
+
+def test_parts_may_be_named_by_a_list_or_a_mask():
+    batch, chosen = batch_of("quickselect", 5), [4, 0, 2]
+    for part in (batch.part(chosen), batch.part(np.array(chosen))):
+        for one, k in zip(part, chosen, strict=True):
+            assert_equal(one, batch[k])
+    assert batch.part(batch.lengths < batch.lengths.max()).lengths.max() < batch.lengths.max()
+
+
+def test_tensors_have_the_numbers_of_the_arrays():
+    batch = batch_of("heapsort", 4)
+    frozen = {name: np.broadcast_to(x[:, :1], x.shape) for name, x in batch.outputs.items()}  # cannot be written to
+    for expected in (batch, replace(batch, outputs=frozen)):
+        found = expected.to("cpu")
+        for stage, arrays in found.stages.items():
+            for name, x in arrays.items():
+                assert isinstance(x, torch.Tensor)
+                np.testing.assert_array_equal(x.numpy(), expected.stages[stage][name], strict=True)
+        assert isinstance(found.lengths, np.ndarray) and found.nodes == batch.nodes
+        np.testing.assert_array_equal(found.part([1, 3]).hints["parent"], expected.part([1, 3]).hints["parent"])
+        assert found.to("meta").inputs["pos"].device.type == "meta"
+
+
+def test_a_batch_is_pinned_as_a_loader_wants_it(monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda x: x + 1)  # which works beside a GPU only
+    batch = batch_of("bfs", 2)
+    assert torch.equal(batch.pin_memory().outputs["pi"], batch.to("cpu").outputs["pi"] + 1)
+
+
+def test_a_loader_takes_the_samples_of_a_batch():
+    batch = batch_of("quicksort", 5)
+    first, *_, last = DataLoader(batch, batch_size=2, collate_fn=stacked)  # type: ignore[arg-type]
+    assert (len(first), len(last)) == (2, 1)
+    for one, expected in zip([*first, *last], [batch[0], batch[1], batch[4]], strict=True):
+        assert_equal(one, expected)

@@ -3,11 +3,13 @@ from __future__ import annotations
 import gc
 import itertools
 import json
+import pickle
 import threading
 from typing import Any
 
 import numpy as np
 import pytest
+from torch.utils.data import DataLoader
 
 from helpers.processes import run
 from rnar.clrs import ALGORITHMS, Batch, Stream, find, to_dm_clrs
@@ -277,3 +279,23 @@ def test_a_program_ends_though_its_stream_is_open():
 def test_impossible_settings_are_refused_at_once(settings, message):
     with pytest.raises(ValueError, match=message):
         Stream("bfs", **settings)
+
+
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")  # on a machine of one core
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_a_loader_gives_the_batches_of_the_stream_with_any_number_of_workers(workers):
+    settings: dict[str, Any] = dict(seed=2, batch=2, sizes=(4, 5), ahead=0)
+    stream = Stream("bfs", **settings)
+    next(stream)
+    expected = first(stream, 5)
+    stream.restore({**stream.state, "next": 1})
+    loader = DataLoader(stream.dataset(), batch_size=None, num_workers=workers)
+    for _ in range(2):  # each pass begins where the stream is
+        for found, batch in zip(loader, expected, strict=False):
+            assert_equal(found, batch)
+    assert stream.state["next"] == 1
+
+
+def test_a_dataset_can_be_sent_to_a_process_that_knows_nothing():
+    dataset = Stream("bfs", seed=1, batch=2).dataset()
+    assert_equal(next(iter(pickle.loads(pickle.dumps(dataset)))), next(iter(dataset)))

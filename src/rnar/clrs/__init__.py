@@ -13,7 +13,7 @@ Values are stored as what they are (see `rnar.clrs.spec`); `to_dm_clrs` gives th
 from typing import Any
 
 from rnar.clrs import algorithms as _the_thirty  # noqa: F401  (fills ALGORITHMS)
-from rnar.clrs.batch import Batch, Sample
+from rnar.clrs.batch import Batch, Sample, stacked
 from rnar.clrs.layouts import to_dm_clrs
 from rnar.clrs.mersenne import seeded
 from rnar.clrs.problems.problem import Problem
@@ -47,6 +47,7 @@ __all__ = [
     "randomise_positions",
     "reverse_pointers",
     "sample",
+    "stacked",
     "step",
     "to_dm_clrs",
     "trace",

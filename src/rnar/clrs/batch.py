@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import torch
 
 Arrays = dict[str, np.ndarray]
 
@@ -40,11 +44,13 @@ class Sample(NamedTuple):
         return len(self.inputs["pos"])
 
 
-class Batch(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Batch:
     """B samples of one task with n nodes each, in stored form: a pointer is an index, a mask a byte.
 
     `rnar.clrs.spec` has the table of forms. In the shapes below, ... is [n] for a feature of nodes, [n, n] for one of
-    edges, and nothing for one of the graph; T is the length of the longest run.
+    edges, and nothing for one of the graph; T is the length of the longest run. A batch has NumPy arrays when it is
+    drawn, and tensors after `to` or `pin_memory`. Its length is B, and its items are its samples.
 
     Example:
         >>> batch = rnar.clrs.sample("bfs", n=5, batch=2, seed=0)
@@ -53,14 +59,19 @@ class Batch(NamedTuple):
     """
 
     task: str
-    inputs: Arrays
+    inputs: dict[str, Any]
     """name -> [B, ...]"""
-    hints: Arrays
+    hints: dict[str, Any]
     """name -> [T, B, ...]: zero after a sample's own length."""
-    outputs: Arrays
+    outputs: dict[str, Any]
     """name -> [B, ...]"""
     lengths: np.ndarray
-    """int32 [B]: how many of the T steps are each sample's own."""
+    """int32 [B]: how many of the T steps are each sample's own; always an array on the CPU, which counts the steps"""
+
+    @property
+    def stages(self) -> dict[str, dict[str, Any]]:
+        """`{"inputs": ..., "hints": ..., "outputs": ...}`"""
+        return {"inputs": self.inputs, "hints": self.hints, "outputs": self.outputs}
 
     @property
     def size(self) -> int:
@@ -75,6 +86,22 @@ class Batch(NamedTuple):
         """bool [T, B]: which steps are a sample's own, and not padding."""
         return np.arange(self.lengths.max(initial=0))[:, None] < self.lengths
 
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, k: int | slice) -> Any:
+        """Sample k. (A slice gives fields, as of the tuple that a batch was; `part` gives some of the samples.)"""
+        if isinstance(k, slice):
+            return (self.task, self.inputs, self.hints, self.outputs, self.lengths)[k]
+        return self.sample(k)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return map(self.sample, range(self.size))
+
+    def __repr__(self) -> str:
+        steps = self.lengths.max(initial=0)
+        return f"Batch({self.task}: {self.size} samples of {self.nodes} nodes, up to {steps} steps)"
+
     def sample(self, b: int) -> Sample:
         """Sample `b`, without the padding in time."""
         steps = self.lengths[b]
@@ -85,7 +112,7 @@ class Batch(NamedTuple):
             {name: x[b] for name, x in self.outputs.items()},
         )
 
-    def part(self, block: slice | np.ndarray) -> Batch:
+    def part(self, block: slice | np.ndarray | Sequence[int]) -> Batch:
         """Some of the samples, trimmed to their own longest."""
         lengths = self.lengths[block]
         steps = int(lengths.max(initial=0))
@@ -101,7 +128,30 @@ class Batch(NamedTuple):
         """The same samples with this share of their steps, at least one, as if their algorithm had ended there; the
         outputs are still those of its end."""
         steps = np.ceil(share * (self.lengths - 1)).astype(np.int32)  # the first hint is given, and no step
-        return self._replace(lengths=np.minimum(self.lengths, 1 + np.maximum(steps, 1))).part(slice(None))
+        return replace(self, lengths=np.minimum(self.lengths, 1 + np.maximum(steps, 1))).part(slice(None))
+
+    def to(self, device: str | torch.device, non_blocking: bool = False) -> Batch:
+        """The same samples as tensors on a device; on the CPU they share the memory of the arrays, where they may."""
+        return self._mapped(lambda x: as_tensor(x).to(device, non_blocking=non_blocking))
+
+    def pin_memory(self) -> Batch:
+        """The same samples as tensors in pinned memory, as `DataLoader(..., pin_memory=True)` wants them."""
+        return self._mapped(lambda x: as_tensor(x).pin_memory())
+
+    def _mapped(self, function: Callable[[Any], Any]) -> Batch:
+        stages = {stage: {name: function(x) for name, x in arrays.items()} for stage, arrays in self.stages.items()}
+        return replace(self, **stages)
+
+    def _replace(self, **changes: Any) -> Batch:
+        """`dataclasses.replace`, by the name that it had when a batch was a named tuple."""
+        return replace(self, **changes)
+
+
+def as_tensor(x: Any) -> torch.Tensor:
+    """A tensor of an array, which is copied only where PyTorch could not write to it."""
+    import torch  # here, for the benchmark alone needs none
+
+    return torch.from_numpy(np.require(x, requirements=["C", "W"])) if isinstance(x, np.ndarray) else torch.as_tensor(x)
 
 
 def as_batch(samples: Batch | Sample) -> Batch:
@@ -116,7 +166,7 @@ def as_batch(samples: Batch | Sample) -> Batch:
 
 
 def stacked(samples: Sequence[Sample]) -> Batch:
-    """Samples of one task and one size as a batch."""
+    """Samples of one task and one size as a batch: the `collate_fn` of a `DataLoader` over the samples of another."""
     steps, first = max(sample.steps for sample in samples), samples[0]
 
     def padded(x: np.ndarray) -> np.ndarray:

@@ -65,7 +65,7 @@ def arrays_of(batch: Batch, layout: Layout) -> list[Array]:
     if dense:
         spec, batch, lengths = spec_with_order_as_hint(spec), order_as_hint(batch), lengths.astype(np.float32)
     found = []
-    for stage, features, values in zip(("input", "hint", "output"), spec, batch[1:4], strict=True):
+    for stage, features, values in zip(("input", "hint", "output"), spec, batch.stages.values(), strict=True):
         padding = ~batch.own_steps if stage == "hint" else None
         for name, feature in features.items():
             wide = feature if dense else None

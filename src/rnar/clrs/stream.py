@@ -6,13 +6,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rnar.clrs.batch import Batch
 from rnar.clrs.registry import Algorithm, find
 from rnar.clrs.transforms import randomise_positions
+
+if TYPE_CHECKING:
+    from rnar.clrs.dataset import StreamDataset
 
 BATCH = 32
 AHEAD = 4  # batches prepared in advance
@@ -83,6 +86,15 @@ class Stream(Iterator[Batch]):
         except BaseException:
             self.close()  # what was made after it is not wanted
             raise
+
+    def dataset(self) -> StreamDataset:
+        """The batches from here on as an `IterableDataset`: `DataLoader(stream.dataset(), batch_size=None)`.
+
+        What the loader takes does not move the stream on, and each pass over it begins here again.
+        """
+        from rnar.clrs.dataset import StreamDataset  # which needs PyTorch
+
+        return StreamDataset(self._maker, self._next)
 
     def close(self) -> None:
         """Stop the preparation in the background. The stream can still be used; it starts again."""

@@ -4,6 +4,7 @@ A change of the features is a pair of functions: one for the spec, which is done
 """
 
 from collections.abc import Container
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +22,7 @@ def randomise_positions(batch: Batch, rng: np.random.RandomState) -> Batch:
     drawn = rng.uniform(size=pos.shape)
     segment = np.cumsum(pos == 0, axis=1)  # a list of nodes starts where pos is zero
     ascending = np.take_along_axis(drawn, np.lexsort((drawn, segment), axis=1), axis=1)
-    return batch._replace(inputs={**batch.inputs, "pos": ascending.astype(pos.dtype)})
+    return replace(batch, inputs={**batch.inputs, "pos": ascending.astype(pos.dtype)})
 
 
 def spec_with_order_as_hint(spec: Spec) -> Spec:
@@ -42,7 +43,7 @@ def order_as_hint(batch: Batch) -> Batch:
     inputs = dict(batch.inputs)
     pred = inputs.pop("pred")
     repeated = np.where(batch.own_steps[..., None], pred, pred.dtype.type(0))
-    return batch._replace(inputs=inputs, hints={"pred_h": repeated, **batch.hints})
+    return replace(batch, inputs=inputs, hints={"pred_h": repeated, **batch.hints})
 
 
 def spec_without_hints(spec: Spec, names: Container[str]) -> Spec:
@@ -54,7 +55,7 @@ def without_hints(batch: Batch, names: Container[str]) -> Batch:
     """Less these hints, if it has them."""
     if not any(name in names for name in batch.hints):
         return batch
-    return batch._replace(hints={name: array for name, array in batch.hints.items() if name not in names})
+    return replace(batch, hints={name: array for name, array in batch.hints.items() if name not in names})
 
 
 def spec_with_reversed_pointers(spec: Spec) -> Spec:
@@ -77,7 +78,7 @@ def reverse_pointers(batch: Batch) -> Batch:
         pointer = batch.hints[name]  # [T, B, n]
         pointed_by = pointer[..., None, :] == np.arange(batch.nodes)[:, None]  # [T, B, j, i]
         more[reversed_name(name)] = (pointed_by & batch.own_steps[..., None, None]).astype(edge.mask.dtype)
-    return batch._replace(hints={**batch.hints, **more})
+    return replace(batch, hints={**batch.hints, **more})
 
 
 def spec_with_reversed_inputs(spec: Spec) -> Spec:
@@ -93,7 +94,7 @@ def reverse_inputs(batch: Batch) -> Batch:
         if feature == node.pointer and name in batch.inputs:
             pointed_by = batch.inputs[name][:, None] == np.arange(batch.nodes)[:, None]  # [B, j, i]
             more[reversed_name(name)] = pointed_by.astype(edge.mask.dtype)
-    return batch._replace(inputs={**batch.inputs, **more}) if more else batch
+    return replace(batch, inputs={**batch.inputs, **more}) if more else batch
 
 
 def node_pointers(spec: Spec) -> list[str]:
