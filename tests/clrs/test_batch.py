@@ -137,6 +137,8 @@ def test_tensors_have_the_numbers_of_the_arrays():
                 np.testing.assert_array_equal(x.numpy(), expected.stages[stage][name], strict=True)
         assert isinstance(found.lengths, np.ndarray) and found.nodes == batch.nodes
         np.testing.assert_array_equal(found.part([1, 3]).hints["parent"], expected.part([1, 3]).hints["parent"])
+        for one, other in zip(found.numpy(), expected.numpy(), strict=True):
+            assert_equal(one, other)
         assert found.to("meta").inputs["pos"].device.type == "meta"
 
 

@@ -134,6 +134,10 @@ class Batch:
         """The same samples as tensors on a device; on the CPU they share the memory of the arrays, where they may."""
         return self._mapped(lambda x: as_tensor(x).to(device, non_blocking=non_blocking))
 
+    def numpy(self) -> Batch:
+        """The same samples as NumPy arrays: what `to` was given, or what it gave."""
+        return self._mapped(lambda x: x if isinstance(x, np.ndarray) else x.cpu().numpy())
+
     def pin_memory(self) -> Batch:
         """The same samples as tensors in pinned memory, as `DataLoader(..., pin_memory=True)` wants them."""
         return self._mapped(lambda x: as_tensor(x).pin_memory())

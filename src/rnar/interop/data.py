@@ -1,0 +1,108 @@
+"""Batches for other libraries: dm-clrs, networkx and PyTorch Geometric, each imported where it is asked for."""
+
+import importlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rnar.clrs import ALGORITHMS, Batch, Sample, find, to_dm_clrs
+from rnar.clrs.batch import as_batch
+from rnar.clrs.transforms import spec_with_order_as_hint
+
+STAGES = ("input", "hint", "output")
+
+
+def to_feedback(batch: Batch | Sample) -> Any:
+    """Returns a batch as a `clrs.Feedback`, as the sampler of dm-clrs gives it (`pip install dm-clrs`).
+
+    What is done to a sampler's batches, such as `clrs.process_permutations`, can be done to it as well. Hints that a
+    model has added are not in it.
+    """
+    clrs, batch = _library("clrs", "dm-clrs"), as_batch(batch).numpy()
+    arrays, spec = to_dm_clrs(batch), spec_with_order_as_hint(find(batch.task).spec)
+    points = {stage: [] for stage in STAGES}
+    for stage, features in zip(STAGES, spec, strict=True):
+        for name, feature in features.items():
+            kind = "should_be_permutation" if feature.kind == "permutation" else feature.kind
+            points[stage].append(clrs.DataPoint(name, feature.place, kind, arrays[f"{stage}/{name}"]))
+    return clrs.Feedback(clrs.Features(points["input"], points["hint"], arrays["lengths"]), points["output"])
+
+
+def to_networkx(batch: Batch | Sample) -> list[Any]:
+    """Returns each sample of a task about graphs as a `networkx.Graph` or `DiGraph` (`pip install networkx`).
+
+    Inputs and outputs are attributes under their own names: those of nodes of each node, those of edges of each edge,
+    with the entries of A as `weight`. Outputs of all pairs are attributes of the graph, as matrices.
+    """
+    networkx, found = _library("networkx"), []
+    for one in _graphs(as_batch(batch)):
+        graph = (networkx.DiGraph if one.directed else networkx.Graph)(task=one.task, **one.pairs)
+        graph.add_nodes_from((k, {name: x[k].item() for name, x in one.nodes.items()}) for k in range(one.size))
+        edges = {"weight": one.weights} | {name: x[one.senders, one.receivers] for name, x in one.pairs.items()}
+        for k, (i, j) in enumerate(zip(one.senders.tolist(), one.receivers.tolist(), strict=True)):
+            graph.add_edge(i, j, **{name: x[k].item() for name, x in edges.items()})
+        found.append(graph)
+    return found
+
+
+def to_pyg(batch: Batch | Sample) -> list[Any]:
+    """Returns each sample of a task about graphs as a `torch_geometric.data.Data` (`pip install torch_geometric`).
+
+    Inputs and outputs are attributes under their own names: [n] of nodes, [E] of the edges in `edge_index`, with the
+    entries of A as `edge_weight`. A pointer is the number of a node in its own graph, also where graphs are batched.
+    """
+    import torch
+
+    data, found = _library("torch_geometric.data", "torch_geometric"), []
+    for one in _graphs(as_batch(batch)):
+        arrays = {"edge_index": np.stack([one.senders, one.receivers]), "edge_weight": one.weights, **one.nodes}
+        arrays |= {name: x[one.senders, one.receivers] for name, x in one.pairs.items()}
+        tensors = {name: torch.as_tensor(np.ascontiguousarray(x)) for name, x in arrays.items()}
+        found.append(data.Data(num_nodes=one.size, **tensors))
+    return found
+
+
+class _Graph(NamedTuple):
+    """One sample."""
+
+    task: str
+    directed: bool
+    size: int
+    senders: np.ndarray
+    """[E]"""
+    receivers: np.ndarray
+    """[E]"""
+    weights: np.ndarray
+    """[E]"""
+    nodes: dict[str, np.ndarray]
+    """name -> [n]"""
+    pairs: dict[str, np.ndarray]
+    """name -> [n, n]: outputs"""
+
+
+def _graphs(batch: Batch) -> list[_Graph]:
+    algorithm = find(batch.task)
+    if "A" not in algorithm.spec.inputs:
+        known = [name for name, other in ALGORITHMS.items() if "A" in other.spec.inputs]
+        raise ValueError(f"{batch.task} is not about graphs; those that are: {', '.join(known)}")
+    features, found = {**algorithm.spec.inputs, **algorithm.spec.outputs}, []
+    for sample in batch.numpy():
+        values = {name: x for name, x in {**sample.inputs, **sample.outputs}.items() if name in features}
+        A, n = values["A"], sample.nodes
+        senders, receivers = np.nonzero(A)
+        nodes = {name: x for name, x in values.items() if features[name].place == "node"}
+        for name in nodes:
+            if features[name].kind == "mask_one":
+                nodes[name] = np.arange(n) == nodes[name]
+        pairs = {name: values[name] for name, feature in algorithm.spec.outputs.items() if feature.place == "edge"}
+        directed = getattr(algorithm.problem, "directed", True)
+        found.append(_Graph(batch.task, directed, n, senders, receivers, A[senders, receivers], nodes, pairs))
+    return found
+
+
+def _library(module: str, package: str | None = None) -> Any:
+    name = package or module
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"this needs {name}, which is not here ({error}); pip install {name}") from error
