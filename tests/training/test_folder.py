@@ -234,7 +234,7 @@ def test_a_run_of_other_code_is_refused_unless_it_is_wanted(small, tmp_path, mon
     write(OWN.replace("sum", "mean"))
     before = contents(tmp_path / "run")
     for more in (6, 8):
-        with pytest.raises(ValueError, match="a run of other code: edited_models.Mine changed since.* --anyway"):
+        with pytest.raises(ValueError, match="a run of other code: edited_models changed since.* --anyway"):
             train(replace(settings, steps=more))
     assert contents(tmp_path / "run") == before
     assert train(replace(settings, anyway=True)) == result
@@ -249,7 +249,7 @@ def test_so_is_a_run_of_another_recipe_of_the_same_name(small, tmp_path):
     model = replace(find("mpnn"), name="own")
     train(tiny(tmp_path / "run", model=model))
     train(tiny(tmp_path / "run", model=replace(model, differs="In its words.")))
-    with pytest.raises(ValueError, match="a run of other code: the recipe changed since"):
+    with pytest.raises(ValueError, match="a run of other code: the model's settings changed since"):
         train(tiny(tmp_path / "run", model=replace(model, reversal=True)))
 
 

@@ -2,19 +2,20 @@
 
 import platform
 import subprocess
-from dataclasses import replace
+from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from rnar.clrs import find as find_task
-from rnar.common.fingerprint import fingerprint
+from rnar.common.fingerprint import digest, fingerprint
 from rnar.models import Model, is_ours
 from rnar.models import find as find_model
 from rnar.training import schedules
 from rnar.training.settings import Device, Settings
+
+WORDS = ("paper", "equation", "differs")  # of a model: what is said about it
 
 
 def versions() -> dict[str, Any]:
@@ -24,15 +25,19 @@ def versions() -> dict[str, Any]:
 
 
 def own_code(settings: Settings) -> dict[str, str]:
-    """The fingerprint of what a user has written of all that decides a run: model, tasks and schedule."""
+    """The digests of a user's own files that decide a run: those of its model, tasks and schedule. Of a model of the
+    user's, which may have been made at a prompt, also that of its settings."""
     model = settings.model if isinstance(settings.model, Model) else find_model(settings.model)
-    own: list[Any] = [find_task(task) for task in settings.tasks if ":" in task]
+    modules = [name.partition(":")[0] for name in (*settings.tasks, settings.name) if ":" in name]
     if schedules.name_of(settings.schedule) not in schedules.SCHEDULES:
-        own.append(schedules.find(settings.schedule))
-    if not is_ours(model):
-        network = model.build(settings.tasks, settings.size)
-        own += [replace(model, paper=None, equation="", differs=""), {type(part) for part in network.modules()}]
-    return fingerprint(*own) if own else {}
+        modules.append(schedules.find(settings.schedule).__module__)
+    if is_ours(model):
+        return fingerprint(modules)
+    network = model.build(settings.tasks, settings.size)
+    modules += [model.processor.__module__, *(type(part).__module__ for part in network.modules())]
+    given = {each.name: getattr(model, each.name) for each in fields(model) if each.name not in WORDS}
+    unusual = {name: x for name, x in given.items() if not callable(x) and x != getattr(Model, name, None)}
+    return {**fingerprint(modules), "the model's settings": digest(repr(unusual).encode())}
 
 
 def commit() -> str | None:
