@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from rnar.benchmark.flops import Machine, forward_cost, forward_flops, sample_steps
+from rnar.benchmark.flops import Machine, counted, forward_flops, sample_steps
 from rnar.clrs import Stream, sample
 from rnar.models import MODELS
 
@@ -17,7 +17,7 @@ def plain(name: str, task: str, n: int, batch: int, size: int) -> tuple[int, np.
     """The operations of a network without hint reversal in a forward pass, and the lengths of its batch."""
     model = replace(MODELS[name], reversal=False)
     data = model.batch(sample(task, n=n, batch=batch, seed=0))
-    return forward_flops(model.build(task, size), data), data.lengths
+    return counted(model.build(task, size), data), data.lengths
 
 
 def by_hand(n: int, batch: int, h: int) -> int:
@@ -51,19 +51,19 @@ def test_the_cost_of_a_step_tells_that_of_all_batches(name):
     with Stream("bfs", batch=3, sizes=(6,), transform=MODELS[name].batch, ahead=0) as stream:
         first, second = next(stream), next(stream)
     assert len(set(second.lengths)) > 1
-    assert forward_cost(network, first).of(second) == pytest.approx(forward_flops(network, second), rel=0.01)
+    assert forward_flops(network, [first, second])[1] == pytest.approx(counted(network, second), rel=0.01)
 
 
 def test_counting_leaves_the_network_as_it_was():
     network = MODELS["mpnn"].build("minimum", 8).train()
     before = {name: x.clone() for name, x in network.state_dict().items()}
-    forward_flops(network, sample("minimum", n=4, batch=2, seed=0))
+    counted(network, sample("minimum", n=4, batch=2, seed=0))
     assert network.training
     assert all(x.dtype == torch.float32 and torch.equal(x, before[name]) for name, x in network.state_dict().items())
 
 
 def test_a_sample_takes_a_step_less_than_it_has_hints_and_at_least_one():
-    batch = sample("quickselect", n=4, batch=4, seed=0)._replace(lengths=np.array([1, 2, 5, 9]))
+    batch = replace(sample("quickselect", n=4, batch=4, seed=0), lengths=np.array([1, 2, 5, 9]))
     assert sample_steps(batch) == 1 + 1 + 4 + 8
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from statistics import median
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 
-from rnar.benchmark.measure import Ours, Setting, by_turns
+from rnar.benchmark.measure import Ours, Setting, against, by_turns, series
 from rnar.models import MODELS
 
 
@@ -19,7 +21,8 @@ def test_a_training_step_learns():
     assert any(not torch.equal(x, y) for x, y in zip(before, after, strict=True))
 
 
-def test_steps_are_taken_by_turns():
+def test_steps_are_taken_by_turns(monkeypatch):
+    monkeypatch.setattr("rnar.benchmark.measure.REST", 0.0)
     order: list[str] = []
     machine = SimpleNamespace(measure=lambda: order.append("machine"))
 
@@ -27,10 +30,21 @@ def test_steps_are_taken_by_turns():
         order.append(f"ours {k}")
         return float(k)
 
-    def theirs() -> dict[str, int]:
+    def theirs(what: str) -> dict[str, int]:
         order.append("theirs")
         return {"seconds": len(order)}
 
-    seconds, answers = by_turns(2, machine, lambda words: None, "training", ours, theirs)  # type: ignore[arg-type]
+    there: Any = SimpleNamespace(ask=theirs)
+    seconds, answers = by_turns(2, machine, lambda words: None, "train", ours, there)  # type: ignore[arg-type]
     assert order == ["ours 0", "theirs", "machine", "ours 1", "theirs", "machine", "ours 2", "theirs"]
     assert seconds == [1.0, 2.0] and [answer["seconds"] for answer in answers] == [5, 8]
+
+
+def test_numbers_follow_from_what_was_measured():
+    ours = series([1.0, 4.0, 2.0], [10, 20, 30], [100, 1000, 400], machine=800.0)
+    theirs = against([{"seconds": seconds, "sample_steps": 1} for seconds in (8.0, 8.0, 6.0)], ours)
+    assert ours["median"] == 2.0
+    assert ours["sample_steps_per_second"] == median([10 / 1, 20 / 4, 30 / 2])
+    assert ours["flops_per_second"] == median([100 / 1, 1000 / 4, 400 / 2]) == 800 * ours["share_of_machine"]
+    assert theirs["flops_per_second"] is None
+    assert theirs["ratio"] == {"of_medians": 8 / 2, "lowest": 8 / 4, "highest": 8 / 1, "at_most": 4 / 0.25}

@@ -39,7 +39,7 @@ def test_the_file_has_all_numbers_and_they_fit_together(run, tmp_path):
         batches = [next(stream) for _ in range(3)][1:]  # the first is to warm up
     steps = [int(np.maximum(1, batch.lengths - 1).sum()) for batch in batches]
     network = MODELS["mpnn"].build("quickselect", 8)
-    flops = [forward_flops(network, batch) for batch in batches]
+    flops = forward_flops(network, batches)
     assert found["training"]["sample_steps"] == found["evaluation"]["sample_steps"] == steps
     assert found["evaluation"]["flops"] == flops
     assert found["training"]["flops"] == [3 * count for count in flops]

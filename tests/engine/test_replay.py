@@ -148,10 +148,3 @@ def test_heads_of_other_tasks_have_no_gradients():
 def test_models_whose_steps_are_not_alike_are_refused(model, why):
     with pytest.raises(ValueError, match=why):
         learned(model, "minimum", lambda reasoner: Recordings(reasoner, recorder))
-
-
-def test_cuda_graphs_need_a_gpu(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    bench = runner(capsys, "bench")
-    refused(bench("minimum", "rnar", "--cuda-graphs", "--rounds", 1, "--size", 8), "--device cuda", "cpu")
-    assert not list(tmp_path.iterdir())

@@ -3,7 +3,7 @@
 import copy
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -19,50 +19,31 @@ PRODUCTS = 10  # in one measurement
 WITH_BACKWARD = 3  # times as many: a product y = W x has two more in the backward pass, for the gradients of W and x
 
 
-class Cost(NamedTuple):
-    """The operations in the matrix products of a forward pass; a multiply-add is two."""
-
-    step: int
-    """for each step of each sample"""
-    sample: int
-    """for each sample: its inputs and outputs"""
-    once: int
-    """for products of weights with weights, which are computed once"""
-
-    def of(self, batch: Batch) -> int:
-        return self.step * sample_steps(batch) + self.sample * batch.size + self.once
-
-
 def sample_steps(batch: Batch) -> int:
     """How many steps the samples of a batch take together; one of length T takes T - 1, but at least one."""
     return int((batch.lengths - 1).clip(min=1).sum())
 
 
-def forward_cost(reasoner: Reasoner, batch: Batch) -> Cost:
-    """What batches like this one cost, found with two samples and two steps.
+def forward_flops(reasoner: Reasoner, batches: list[Batch]) -> list[int]:
+    """Returns the operations in the matrix products of a forward pass of each batch; a multiply-add is two.
 
-    It is exact unless a network multiplies weights with each other at each step; then less than a hundredth of its cost
-    is counted for each sample instead of once.
+    So many for each step of a sample, each sample and each batch: they are counted with two samples and two steps.
     """
-    one = forward_flops(reasoner, _few(batch, samples=1, steps=1))
-    two = forward_flops(reasoner, _few(batch, samples=2, steps=1))
-    step = forward_flops(reasoner, _few(batch, samples=1, steps=2)) - one
-    sample = two - one - step
-    return Cost(step, sample, once=one - sample - step)
+
+    def few(samples: int, steps: int) -> int:
+        """Of the first sample so many times, as if it took so many steps. A network sees only the first hint."""
+        part = batches[0].part(np.zeros(samples, int))
+        hints = {name: x[:1] for name, x in part.hints.items()}
+        return counted(reasoner, replace(part, hints=hints, lengths=np.full(samples, steps + 1)))
+
+    one, two, longer = few(1, 1), few(2, 1), few(1, 2)
+    step, sample = longer - one, two - longer
+    return [one + sample * (batch.size - 1) + step * (sample_steps(batch) - 1) for batch in batches]
 
 
-def _few(batch: Batch, samples: int, steps: int) -> Batch:
-    """The first sample so many times, as if it took so many steps. A network sees only the first hint."""
-    few = batch.part(np.zeros(samples, int))
-    return few._replace(hints={name: x[:1] for name, x in few.hints.items()}, lengths=np.full(samples, steps + 1))
-
-
-def forward_flops(reasoner: Reasoner, batch: Batch) -> int:
-    """The operations in the matrix products of a forward pass, counted.
-
-    This is done in double precision on the CPU, where there are neither compiled loops nor fused recurrent layers: each
-    product is a call of its own, which the counter sees.
-    """
+def counted(reasoner: Reasoner, batch: Batch) -> int:
+    """The operations in the matrix products of a forward pass, counted in double precision on the CPU: there are
+    neither compiled loops nor fused recurrent layers, and each product is a call of its own, which the counter sees."""
     plain = copy.deepcopy(reasoner).cpu().double().eval().requires_grad_(False)  # the counter would follow gradients
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         predict(plain, batch)
@@ -97,7 +78,5 @@ class Machine:
 
 def synchronise(device: torch.device) -> None:
     """Wait until a device has finished its work."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
-    elif device.type == "mps":
-        torch.mps.synchronize()
+    if device.type in ("cuda", "mps"):
+        getattr(torch, device.type).synchronize()

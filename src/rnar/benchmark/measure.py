@@ -4,42 +4,32 @@ import io
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from rich.console import Console
 
-from rnar.benchmark.flops import WITH_BACKWARD, Machine, forward_cost, sample_steps, synchronise
+from rnar.benchmark.flops import WITH_BACKWARD, Machine, forward_flops, sample_steps, synchronise
 from rnar.benchmark.reference import Reference
-from rnar.benchmark.report import Outside, Report, Series, Theirs
-from rnar.clrs import Stream, find
-from rnar.clrs.batch import Batch
-from rnar.engine.replay import Recordings
+from rnar.clrs import Batch, Stream, find
 from rnar.engine.workers import Workers, available_cores
 from rnar.evaluation.evaluate import evaluate
 from rnar.models import Model
-from rnar.nn.reasoner import Precision
+from rnar.nn.reasoner import Precision, Reasoner
 from rnar.training.environment import chosen_device, versions
-from rnar.training.folder import claimed
 from rnar.training.learner import Learner
 from rnar.training.live import Live
-from rnar.training.loop import learn
+from rnar.training.loop import train
 from rnar.training.settings import Device, Settings
-from rnar.training.stopping import Stop
-from rnar.training.team import Team
-from rnar.training.watch import Beginning
+from rnar.training.watch import Beginning, Watch, Watches
 
-CLIP = 1.0
-LEARNING_RATE = 1e-3
-REST = 1.0  # seconds
-
-Tell = Callable[[str], None]
-"""says what is being done, in a few words"""
+CLIP, LEARNING_RATE = 1.0, 1e-3
+REST = 1.0  # seconds in which dm-clrs, which frees gigabytes after a step, or ours comes to rest
 
 
 @dataclass(frozen=True)
@@ -57,7 +47,6 @@ class Setting:
     device: Device = "cpu"
     rounds: int = 5
     precision: Precision = "float32"
-    cuda_graphs: bool = False
 
     def __post_init__(self) -> None:
         for name in ("rounds", "threads"):
@@ -65,18 +54,14 @@ class Setting:
             if value is not None and value < 1:
                 raise ValueError(f"--{name} must be at least 1, not {value}")
         self.stream().close()  # raises if there is no such task, or none of this n
-        self.place  # noqa: B018 (raises if there is no such device)
+        chosen_device(self.device)  # raises if there is no such device
 
     @property
     def sizes(self) -> dict[str, int]:
         """All numbers, with none left open."""
         size = self.model.size if self.size is None else self.size
-        threads = self.threads or (available_cores() if self.place.type == "cpu" else 1)
+        threads = self.threads or (available_cores() if chosen_device(self.device).type == "cpu" else 1)
         return {"n": self.n, "batch": self.batch, "size": size, "threads": threads}
-
-    @property
-    def place(self) -> torch.device:
-        return chosen_device(self.device)
 
     def stream(self) -> Stream:
         return Stream(self.task, batch=self.batch, sizes=(self.n,), transform=self.model.batch, ahead=0)
@@ -86,23 +71,22 @@ class Ours:
     """A network of ours, and its batches: the first to warm up, then one for each round."""
 
     def __init__(self, setting: Setting):
-        self.device = setting.place
+        self.device = chosen_device(setting.device)
         self.reasoner = setting.model.build(setting.task, setting.size).to(self.device)
         self.reasoner.precision = setting.precision
-        recordings = Recordings(self.reasoner) if setting.cuda_graphs else None
-        self.workers = Workers(self.reasoner, setting.sizes["threads"], recordings=recordings)
+        self.workers = workers_of(self.reasoner, setting.sizes["threads"])
         self.optimiser = torch.optim.Adam(self.reasoner.parameters(), LEARNING_RATE, fused=True)
         self.seconds_to_draw: list[float] = []
         self.seconds_to_update: list[float] = []
         with setting.stream() as stream:
-            draw = timed(partial(next, stream), self.seconds_to_draw)
+            draw = timed(stream.__next__, self.seconds_to_draw)
             self.batches: list[Batch] = [draw() for _ in range(1 + setting.rounds)]
 
     def train(self, k: int) -> float:
         """Learn from batch k; the seconds."""
         self.reasoner.train()
         start = time.perf_counter()
-        self.workers.backward(self.batches[k], seed=k)
+        compute_gradients(self.workers, self.batches[k], seed=k)
         synchronise(self.device)
         timed(self._update, self.seconds_to_update)()
         return time.perf_counter() - start
@@ -119,108 +103,150 @@ class Ours:
         return time.perf_counter() - start
 
 
-def measure(setting: Setting, reference: Reference | None = None, tell: Tell = lambda words: None) -> Report:
-    """Measure a network of ours and, by turns with it, one of dm-clrs.
+def workers_of(reasoner: Reasoner, threads: int) -> Workers:
+    return Workers(reasoner, threads)
 
-    The peak of memory is that of this process and its helpers up to the last training step.
+
+def compute_gradients(workers: Workers, batch: Batch, seed: int) -> None:
+    workers.backward(batch, seed)
+
+
+def measure(
+    setting: Setting, reference: Reference | None = None, tell: Callable[[str], None] = lambda words: None
+) -> dict[str, Any]:
+    """Measures a network of ours and, by turns with it, one of dm-clrs; the peak of memory is up to the last training.
+
+    Args:
+        setting: What is measured.
+        reference: The process of dm-clrs.
+        tell: Told what is being done, in a few words.
     """
     tell("drawing batches")
     ours = Ours(setting)
-    rows = setting.batch * ours.batches[0].nodes ** 2
-    machine = Machine(rows, ours.workers.threads, ours.device, setting.precision)
-    ask = reference and reference.ask
-    turns = partial(by_turns, setting.rounds, machine, tell)
-    training, their_training = turns("training", ours.train, ask and partial(ask, "train"))
-    peak, their_peak = ours.workers.peak_memory(), ask("memory") if ask else 0
-    evaluation, their_evaluation = turns("evaluation", ours.evaluate, ask and partial(ask, "evaluate"))
+    nodes, batches = ours.batches[0].nodes, ours.batches[1:]
+    machine = Machine(setting.batch * nodes**2, setting.sizes["threads"], ours.device, setting.precision)
+    training, theirs = by_turns(setting.rounds, machine, tell, "train", ours.train, reference)
+    peaks = ours.workers.peak_memory(), reference.ask("memory") if reference else 0
+    evaluation, theirs_too = by_turns(setting.rounds, machine, tell, "evaluate", ours.evaluate, reference)
     tell("training in a scratch folder")
-    besides = seconds_besides(setting)
+    outside = seconds_outside(setting)
     tell("counting products")
-    cost = forward_cost(ours.reasoner, ours.batches[0])
-    flops = [cost.of(batch) for batch in ours.batches[1:]]
-    steps = [sample_steps(batch) for batch in ours.batches[1:]]
-    return Report(
-        task=setting.task,
-        model=setting.model.name,
-        reversal=setting.model.reversal != "none",
-        nodes=ours.batches[0].nodes,
-        sizes=setting.sizes,
-        device=str(ours.device),
-        precision=setting.precision,
-        parameters=sum(parameter.numel() for parameter in ours.reasoner.parameters()),
-        training=Series(training, steps, [WITH_BACKWARD * count for count in flops]),
-        evaluation=Series(evaluation, steps, flops),
-        outside=Outside(median(ours.seconds_to_draw[1:]), median(ours.seconds_to_update[1:]), besides),
-        peak_memory=peak,
-        machine=machine.best,
-        versions=versions(),
-        dm_clrs=reference and Theirs(reference.facts, series(their_training), series(their_evaluation), their_peak),
-    )
+    flops, steps = forward_flops(ours.reasoner, batches), [sample_steps(batch) for batch in batches]
+    measured = {
+        "training": series(training, steps, [WITH_BACKWARD * count for count in flops], machine.best),
+        "evaluation": series(evaluation, steps, flops, machine.best),
+    }
+    data, update = median(ours.seconds_to_draw[1:]), median(ours.seconds_to_update[1:])
+    all_but_update = measured["training"]["median"] - update
+    return {
+        "task": setting.task,
+        "model": setting.model.name,
+        "reversal": setting.model.reversal != "none",
+        "nodes": nodes,
+        "sizes": setting.sizes,
+        "device": str(ours.device),
+        "precision": setting.precision,
+        "parameters": sum(parameter.numel() for parameter in ours.reasoner.parameters()),
+        **measured,
+        "outside": {"data": data, "update": update, "all": outside, "share": outside / (all_but_update + outside)},
+        "peak_memory": peaks[0],
+        "machine": machine.best,
+        "versions": versions(),
+        "dm_clrs": reference
+        and {
+            "facts": reference.facts,
+            "training": against(theirs, measured["training"]),
+            "evaluation": against(theirs_too, measured["evaluation"]),
+            "peak_memory": peaks[1],
+        },
+    }
 
 
 def by_turns(
     rounds: int,
     machine: Machine,
-    tell: Tell,
+    tell: Callable[[str], None],
     what: str,
     ours: Callable[[int], float],
-    theirs: Callable[[], dict[str, Any]] | None,
+    reference: Reference | None,
 ) -> tuple[list[float], list[dict[str, Any]]]:
     """A step of ours, then one of theirs, and so on: whatever else the machine does slows down both.
 
-    Our seconds and their answers in each round, after a step each to warm up. Before each turn the other side has time
-    to come to rest: dm-clrs gives back gigabytes after a step, which would be part of ours.
+    Returns our seconds and their answers in each round, after a step each to warm up.
     """
     tell(f"{what}: warming up")
     ours(0)
-    if theirs:
+    if reference:
         tell(f"{what}: dm-clrs compiles, which may take minutes")
-        theirs()
-    found, answers = [], []
+        reference.ask(what)
+    seconds, answers = [], []
     for k in range(1, rounds + 1):
         tell(f"{what}: round {k} of {rounds}")
-        if theirs:
-            time.sleep(REST)
+        time.sleep(REST if reference else 0)
         machine.measure()
-        found.append(ours(k))
-        if theirs:
+        seconds.append(ours(k))
+        if reference:
             time.sleep(REST)
-            answers.append(theirs())
-    return found, answers
+            answers.append(reference.ask(what))
+    return seconds, answers
 
 
-def series(answers: list[dict[str, Any]]) -> Series:
-    """The answers of dm-clrs."""
-    return Series([answer["seconds"] for answer in answers], [answer["sample_steps"] for answer in answers])
+def series(
+    seconds: list[float], sample_steps: list[int], flops: list[int] | None = None, machine: float = 1.0
+) -> dict[str, Any]:
+    """One kind of step, timed once in each round, and its rates; `machine`: the most operations in a second."""
+
+    def rate(amounts: list[int]) -> float:
+        return median(amount / each for amount, each in zip(amounts, seconds, strict=True))
+
+    found = {"seconds": seconds, "sample_steps": sample_steps, "flops": flops, "median": median(seconds)}
+    found |= {"sample_steps_per_second": rate(sample_steps), "flops_per_second": rate(flops) if flops else None}
+    return found | ({"share_of_machine": found["flops_per_second"] / machine} if flops else {})
 
 
-def seconds_besides(setting: Setting) -> float:
-    """Seconds of each step that training spends on other things than gradients and validation.
+def against(answers: list[dict[str, Any]], ours: dict[str, Any]) -> dict[str, Any]:
+    """The same of dm-clrs, and how many times longer it takes; `at_most`: than our products alone."""
+    theirs = series([each["seconds"] for each in answers], [each["sample_steps"] for each in answers])
+    ratios = [their / our for their, our in zip(theirs["seconds"], ours["seconds"], strict=True)]
+    found = {"of_medians": theirs["median"] / ours["median"], "lowest": min(ratios), "highest": max(ratios)}
+    return {**theirs, "ratio": {**found, "at_most": found["of_medians"] / ours["share_of_machine"]}}
 
-    The real loop runs in a scratch folder, with its data, log, display and saving. A state is saved at the beginning
-    and at the end, which is more often than in a long run, where it is saved twice a minute.
-    """
-    task, sizes, steps = setting.task, setting.sizes, setting.rounds
-    length = find(task).problem.length
+
+def seconds_outside(setting: Setting) -> float:
+    """Seconds of each step that real training spends on other things than gradients and validation: data, update, log,
+    display and saving. It runs in a scratch folder, and ends before it would test."""
+    length, steps, inside, clock = find(setting.task).problem.length, setting.rounds, [], Clock()
     official = max((size for size in range(1, setting.n + 1) if length(size) <= setting.n), default=setting.n)
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place, suppress(Enough):
         settings = Settings(
-            tasks=(task,), model=setting.model, batch=setting.batch, sizes=(official,), size=sizes["size"],
-            precision=setting.precision, device=setting.device,
-            steps=steps, validate_every=steps, validation_samples=1, folder=Path(place) / "run",
-        ).resolved()  # fmt: skip
-        team = Team(setting.place, sizes["threads"])
-        console = Console(file=io.StringIO(), force_terminal=True)
-        with closing(Learner(settings, team)) as learner, closing(Live(console)) as live, claimed(settings) as folder:
-            folder.begin({}, {})
-            live.began(Beginning(settings, settings.path, 0, learner.parameters, str(team.device), team.threads, []))
-            learner.workers.backward(next(learner.streams[task]))  # starts processes and compiles
-            inside: list[float] = []
-            learner.workers.backward = timed(learner.workers.backward, inside)  # type: ignore[method-assign]
-            learner.validate = timed(learner.validate, inside)  # type: ignore[method-assign]
-            start = time.perf_counter()
-            learn(learner, folder, live, Stop())
-            return (time.perf_counter() - start - sum(inside)) / steps
+            tasks=(setting.task,), model=setting.model, batch=setting.batch, sizes=(official,), size=setting.size,
+            precision=setting.precision, device=setting.device, threads=setting.threads, steps=steps,
+            validate_every=steps, validation_samples=1, wider_samples=0, folder=Path(place) / "run",
+        )  # fmt: skip
+        watch = Watches(Live(Console(file=io.StringIO(), force_terminal=True)), clock)
+        with (
+            patch.object(Workers, "backward", timed(Workers.backward, inside)),
+            patch.object(Learner, "validate", timed(Learner.validate, inside)),
+        ):
+            train(settings, watch)
+    return (clock.end - clock.start - sum(inside)) / steps
+
+
+class Enough(Exception):
+    """All steps were taken, and all is saved."""
+
+
+class Clock(Watch):
+    """Notes when a run begins, and ends it before it compares networks and tests them."""
+
+    start = end = 0.0
+
+    def began(self, beginning: Beginning) -> None:
+        self.start = time.perf_counter()
+
+    def selecting(self, candidates: int) -> None:
+        self.end = time.perf_counter()
+        raise Enough
 
 
 def timed(function: Callable[..., Any], seconds: list[float]) -> Callable[..., Any]:

@@ -34,7 +34,7 @@ def counterpart(model: Model) -> dict[str, Any]:
 
 
 class Reference:
-    """The process that runs dm-clrs."""
+    """The process that runs dm-clrs; `facts` are its versions and device."""
 
     def __init__(self, python: str, process: subprocess.Popen[bytes], errors: IO[str], setting: dict[str, Any]):
         self._python, self._process, self._errors = python, process, errors
@@ -45,13 +45,11 @@ class Reference:
         assert self._process.stdin and self._process.stdout
         with suppress(BrokenPipeError):  # if it has ended, there is no answer either
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
-        line = self._process.stdout.readline()
-        if not line:
+        if not (line := self._process.stdout.readline()):
             code = self._process.wait()
             self._errors.seek(0)
-            said = self._errors.read().strip().splitlines()
             end = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-            why = f": {said[-1]}" if said else ""
+            why = "".join(f": {last}" for last in self._errors.read().strip().splitlines()[-1:])
             raise ValueError(f"{self._python} {end} and no answer{why}; is it a Python with dm-clrs?")
         match json.loads(line):
             case {"lacks": what}:
@@ -68,16 +66,13 @@ def reference(python: str, model: Model, task: str, device: str, **sizes: int) -
 
     On the CPU it is given as many cores as there are threads; elsewhere it may use whatever it finds.
     """
-    setting: dict[str, Any] = {**counterpart(model), **_data(task), **sizes}
-    environment = dict(os.environ)
-    if device == "cpu":
-        environment["JAX_PLATFORMS"] = "cpu"
-    else:
-        setting["threads"] = None
-    pipe, command = subprocess.PIPE, [python, str(SCRIPT)]
+    on_cpu, pipe = device == "cpu", subprocess.PIPE
+    setting = {**counterpart(model), **_data(task), **sizes, **({} if on_cpu else {"threads": None})}
+    environment = {**os.environ, **({"JAX_PLATFORMS": "cpu"} if on_cpu else {})}
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
+        how: Any = dict(bufsize=0, stdin=pipe, stdout=pipe, stderr=errors, env=environment)
         try:  # without a buffer, for what cannot be written must not be tried again
-            process = subprocess.Popen(command, bufsize=0, stdin=pipe, stdout=pipe, stderr=errors, env=environment)
+            process: Any = subprocess.Popen([python, str(SCRIPT)], **how)
         except OSError as error:
             raise ValueError(f"cannot run {python!r} ({error.strerror}); name a Python that has dm-clrs") from None
         with process:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import astuple, replace
+from dataclasses import replace
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 import tyro
@@ -15,13 +15,13 @@ from rich.text import Text
 
 from rnar.benchmark.measure import Setting, measure
 from rnar.benchmark.reference import counterpart, reference
-from rnar.benchmark.report import Report, Series, ratio
 from rnar.cli.flags import flag
 from rnar.cli.output import bar, screen
 from rnar.clrs import find as find_task
 from rnar.common.files import free, write
 from rnar.models import find as find_model
 from rnar.nn.reasoner import Precision
+from rnar.training.environment import chosen_device
 from rnar.training.settings import Device
 
 TASK, MODEL = "quickselect", "rnar"
@@ -38,7 +38,6 @@ def bench(
     device: Device = "cpu",
     rounds: int = 5,
     precision: Precision = "float32",
-    cuda_graphs: tyro.conf.FlagCreatePairsOff[bool] = False,
     against: Annotated[str | None, flag("PYTHON")] = None,
     without_reversal: tyro.conf.FlagCreatePairsOff[bool] = False,
     json: Annotated[Path | None, flag("FILE")] = None,
@@ -56,7 +55,6 @@ def bench(
         device: Where.
         rounds: How many steps are timed, each on a batch of its own.
         precision: Of the largest matrix products.
-        cuda_graphs: Have a GPU play the steps of training, as `rnar train --cuda-graphs` does.
         against: A Python that has dm-clrs (pip install dm-clrs==2.0.3), to take a step after each of ours. It has no
             hint reversal, so that ours is left away too.
         without_reversal: Leave hint reversal away.
@@ -67,18 +65,9 @@ def bench(
     chosen = find_model(model)
     if against is not None:
         counterpart(chosen)  # raises if there is none
-    setting = Setting(
-        task,
-        replace(chosen, reversal="none") if without_reversal or against is not None else chosen,
-        find_task(task).problem.training_sizes[-1] if n is None else n,
-        batch,
-        size,
-        threads,
-        device,
-        rounds,
-        precision,
-        cuda_graphs,
-    )
+    seen = replace(chosen, reversal="none") if without_reversal or against is not None else chosen
+    n = find_task(task).problem.training_sizes[-1] if n is None else n
+    setting = Setting(task, seen, n, batch, size, threads, device, rounds, precision)
     torch.set_num_threads(1)  # as in training, between batches; within them each worker has one of its own
     console = screen()
     with bar(console) as progress, ExitStack() as stack:
@@ -90,60 +79,57 @@ def bench(
         other = None
         if against is not None:
             tell("dm-clrs draws its first samples")
-            other = stack.enter_context(reference(against, chosen, task, setting.place.type, **setting.sizes))
+            place = chosen_device(device).type
+            other = stack.enter_context(reference(against, chosen, task, place, **setting.sizes))
         report = measure(setting, other, tell)
     if target is not None:
-        write(target, dumps(report.as_json(), indent=2).encode() + b"\n")
+        write(target, dumps(report, indent=2).encode() + b"\n")
     for part in page(report):
         console.print(part)
 
 
-def page(report: Report) -> Iterator[RenderableType]:
+def page(report: dict[str, Any]) -> Iterator[RenderableType]:
     """The measurements in a table and in sentences."""
-    sizes = report.sizes
+    sizes, outside, theirs = report["sizes"], report["outside"], report["dm_clrs"]
     yield Text(
-        f"{report.task}, {report.model} {'with' if report.reversal else 'without'} hint reversal, "
-        f"{report.nodes} nodes, batch {sizes['batch']}, size {sizes['size']}, {report.parameters:,} parameters, "
-        f"{report.device}, {sizes['threads']} thread{'s' * (sizes['threads'] > 1)}, {report.precision}",
+        f"{report['task']}, {report['model']} {'with' if report['reversal'] else 'without'} hint reversal, "
+        f"{report['nodes']} nodes, batch {sizes['batch']}, size {sizes['size']}, {report['parameters']:,} parameters, "
+        f"{report['device']}, {sizes['threads']} thread{'s' * (sizes['threads'] > 1)}, {report['precision']}",
         "bold",
     )
     yield table(report)
-    step, outside, theirs = report.training.median, report.outside, report.dm_clrs
+    step, machine = report["training"]["median"], f"{report['machine'] / 1e9:.0f} GFLOP/s in {report['precision']}"
+    peaks = [report["peak_memory"] / 1e9, *([theirs["peak_memory"] / 1e9] if theirs else [])]
     yield (
-        f"\nOutside the model {outside.share(step):.1%} of a training step, log, display and saving included; of it "
-        f"{outside.update / step:.1%} to clip gradients and update weights. Drawing a batch takes "
-        f"{outside.data / step:.1%}, in the background."
+        f"\nOutside the model {outside['share']:.1%} of a training step, log, display and saving included; of it "
+        f"{outside['update'] / step:.1%} to clip gradients and update weights. Drawing a batch takes "
+        f"{outside['data'] / step:.1%}, in the background.\nMatrix products alone reach {machine} on this machine"
+        f"{'; ≤: the ratio if there were nothing else' if theirs else ''}.\n"
+        f"Peak memory {', dm-clrs '.join(f'{peak:.2f} GB' for peak in peaks)}."
     )
-    products = f"Matrix products alone reach {report.machine / 1e9:.0f} GFLOP/s in {report.precision} on this machine"
-    yield f"{products}{'; ≤: the ratio if there were nothing else' if theirs else ''}."
-    memory = f"Peak memory {report.peak_memory / 1e9:.2f} GB"
-    if not theirs:
-        yield f"{memory}."
-    else:
-        yield f"{memory}, dm-clrs {theirs.peak_memory / 1e9:.2f} GB."
-        versions = ", ".join(f"{name} {number}" for name, number in theirs.facts["versions"].items())
-        yield f"By turns with dm-clrs on {theirs.facts['device']} ({versions}), both without hint reversal."
+    if theirs:
+        versions = ", ".join(f"{name} {number}" for name, number in theirs["facts"]["versions"].items())
+        yield f"By turns with dm-clrs on {theirs['facts']['device']} ({versions}), both without hint reversal."
 
 
-def table(report: Report) -> Table:
+def table(report: dict[str, Any]) -> Table:
     """A line for each kind of step; with dm-clrs two more, theirs and the ratio."""
     numbers = ("median", "lowest", "highest", "sample-steps/s", "GFLOP/s", "of machine")
     columns = [Column(name, justify="right") for name in numbers]
     found = Table("step", *columns, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for name in ("training", "evaluation"):
-        ours: Series = getattr(report, name)
-        flops = ours.flops_per_second or 0.0
-        found.add_row(name, *speed(ours), f"{flops / 1e9:.1f}", f"{report.share_of_machine(ours):.0%}")
-        if report.dm_clrs:
-            theirs: Series = getattr(report.dm_clrs, name)
+        ours = report[name]
+        found.add_row(name, *speed(ours), f"{ours['flops_per_second'] / 1e9:.1f}", f"{ours['share_of_machine']:.0%}")
+        if report["dm_clrs"]:
+            theirs = report["dm_clrs"][name]
+            *times, at_most = (f"{times:.2f}" for times in theirs["ratio"].values())
             found.add_row("  dm-clrs", *speed(theirs))
-            times = [f"{times:.2f}" for times in astuple(ratio(theirs, ours))]
-            found.add_row("  ratio", *times, "", "", f"≤ {report.at_most(name):.2f}")
+            found.add_row("  ratio", *times, "", "", f"≤ {at_most}")
     return found
 
 
-def speed(series: Series) -> list[str]:
+def speed(step: dict[str, Any]) -> list[str]:
     """How long a step takes, and how many sample-steps are done in a second."""
-    times = (series.median, *series.range)
+    times = (step["median"], min(step["seconds"]), max(step["seconds"]))
     durations = [f"{time:.2f} s" if time >= 1 else f"{1000 * time:.1f} ms" for time in times]
-    return [*durations, f"{series.sample_steps_per_second:,.0f}"]
+    return [*durations, f"{step['sample_steps_per_second']:,.0f}"]
