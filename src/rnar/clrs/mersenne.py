@@ -40,8 +40,8 @@ def copy_of(rng: np.random.RandomState) -> Mersenne:
 
 def seeded(seed: int) -> Mersenne:
     """The state of a `numpy.random.RandomState(seed)`."""
-    if not 0 <= seed < 2**32:
-        raise ValueError(f"a seed must be from 0 to 2**32 - 1, not {seed}")
+    if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
+        raise ValueError(f"a seed must be from 0 to 2**32 - 1, not {seed!r}")
     return copy_of(np.random.RandomState(seed))
 
 

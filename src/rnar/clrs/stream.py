@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,14 +35,14 @@ class Stream(Iterator[Batch]):
         task: str,
         seed: int = 0,
         batch: int = BATCH,
-        sizes: tuple[int, ...] | None = None,
+        sizes: Sequence[int] | None = None,
         transform: Callable[[Batch], Batch] | None = None,
         ahead: int = AHEAD,
         random_positions: bool = True,
         **options: Any,
     ):
         algorithm = find(task)
-        sizes = sizes or algorithm.problem.training_sizes
+        sizes = algorithm.problem.training_sizes if sizes is None else tuple(sizes)
         options = {**algorithm.problem.training, **options}
         self._maker = _Maker(algorithm, seed, batch, sizes, options, random_positions, transform)
         if ahead < 0:
@@ -123,6 +123,10 @@ class _Maker:
     transform: Callable[[Batch], Batch] | None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.seed, (int, np.integer)):
+            raise ValueError(f"a seed must be a whole number, not {self.seed!r}")
+        if not self.sizes:
+            raise ValueError("a stream needs at least one size of problems; by default it has those of the protocol")
         if self.seed < 0:
             raise ValueError(f"a seed must not be negative, but it is {self.seed}")
         for n in self.sizes:
