@@ -13,7 +13,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 import rnar.clrs
-from helpers.command import refused, runner
 from rnar.engine import Workers, backward
 from rnar.engine.replay import Recordings
 from rnar.models import find
