@@ -157,7 +157,7 @@ def test_a_figure_is_an_image_of_its_kind(run, runs, tmp_path, suffix):
 def test_lines_of_many_steps_have_no_marks(run, runs, tmp_path, monkeypatch):
     marks = []
     for few in (20, 0):
-        monkeypatch.setattr("rnar.report.trial_figures.FEW", few)
+        monkeypatch.setattr("rnar.report.score_figures.FEW", few)
         path = tmp_path / f"{few}.svg"
         assert run(runs / "bfs", "--n", 4, "--samples", 2, "--hints", "--figure", path)[0] == 0
         assert "<!-- pi_h -->" in path.read_text()

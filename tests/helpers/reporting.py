@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from rnar.report.folders import gather
-from rnar.report.groups import grouped
-from rnar.report.listing import listing
 from rnar.report.page import Page
-from rnar.report.tables import paper_table
+from rnar.report.paper_table import paper_table
+from rnar.report.shared import gather
+from rnar.report.tables import listing
 from rnar.training import Settings
 from rnar.training.run import Which
 
@@ -92,7 +91,7 @@ def silent(reason: str) -> None:
 
 def page_of(folder: Path, table: int | None = None, network: Which = "best") -> Page:
     rows = gather([folder], silent)
-    return listing(grouped(rows)) if table is None else paper_table(table, rows, network)
+    return listing(rows) if table is None else paper_table(table, rows, network)
 
 
 def cells(page: Page, title: str, number: int = 0) -> dict[str, str]:

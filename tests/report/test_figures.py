@@ -15,13 +15,11 @@ from helpers.training import small_test, tiny
 from rnar.models import MODELS
 from rnar.report import figures
 from rnar.report.figures import Curve, rates
-from rnar.report.folders import gather
-from rnar.report.groups import grouped
-from rnar.report.scored import Scored
+from rnar.report.runs import Row
+from rnar.report.score_figures import smoothed
+from rnar.report.scores import Group, Score, Trial
+from rnar.report.shared import gather
 from rnar.report.strokes import strokes
-from rnar.report.trial_figures import smoothed
-from rnar.report.trial_lines import Line
-from rnar.report.trials import Trial
 from rnar.training import testing, train
 
 
@@ -63,7 +61,7 @@ def test_a_figure_is_an_image_of_its_kind(run, runs, tmp_path, figure, suffix):
 def test_a_loss_is_that_of_all_features_and_there_is_none_before_the_first_step(monkeypatch, runs):
     panels: dict[str, list[Curve]] = {}
     monkeypatch.setattr(figures, "_drawn", lambda found, *_: panels.update(found) or b"")
-    figures.losses(grouped(gather([runs], silent)), "png")
+    figures.losses(gather([runs], silent), "png")
     rnar = next(curve for curve in panels["heapsort"] if curve.model == "rnar")
     assert [steps.tolist() for steps in rnar.steps] == [[5000, 10000]] * 2
     assert [values.tolist() for values in rnar.values] == [[2.0, 1.0]] * 2
@@ -108,9 +106,9 @@ def test_rows_of_a_csv_cannot_be_drawn(run, runs, tmp_path):
 
 
 def test_other_settings_are_lines_of_their_own(run, runs, tmp_path):
-    made_up(runs / "short", "heapsort", steps=500)
+    made_up(runs / "short", "heapsort", steps=500, batch=4)
     assert run(runs, "--figure", "curves", "--out", tmp_path / "out.svg")[0] == 0
-    assert "RNAR, 500 steps" in texts(tmp_path / "out.svg")
+    assert "RNAR, 500 steps, batch 4" in texts(tmp_path / "out.svg")
 
 
 def test_the_score_at_a_larger_size_has_a_line_for_the_network_and_one_for_the_average(run, tmp_path, monkeypatch):
@@ -126,7 +124,7 @@ def test_the_score_at_a_larger_size_has_a_line_for_the_network_and_one_for_the_a
     code, _, err = run(tmp_path / "none", "--figure", "wider", "--out", tmp_path / "other.svg")
     assert code == 2 and "nothing to draw" in err and not (tmp_path / "other.svg").exists()
     monkeypatch.setattr(figures, "_drawn", lambda found, *_: seen.update(found) or b"")
-    figures.wider(grouped(gather([tmp_path / "runs" / "one"], silent)), "png")
+    figures.wider(gather([tmp_path / "runs" / "one"], silent), "png")
     lines = [json.loads(line) for line in (tmp_path / "runs" / "one" / "metrics.jsonl").read_text().splitlines()]
     assert [[v.tolist() for v in curve.values] for curve in seen["bfs"]] == [
         [[100 * line[name]["bfs"] for line in lines]] for name in ("wider", "wider_average")
@@ -160,18 +158,24 @@ def test_networks_that_differ_in_their_seed_are_one_line_and_others_are_not(run,
         assert len([text for text in texts(out) if text.endswith("mean of 2 seeds")]) == 1
         assert len([text for text in texts(out) if text.endswith("seed 0")]) == 1
         assert not [text for text in texts(out) if text.endswith("seed 1")]
-    assert "score ± 95% interval or standard error (%)" in texts(tmp_path / "sizes.svg")
+    assert "score ± 95% interval or standard deviation (%)" in texts(tmp_path / "sizes.svg")
 
 
-def test_the_score_of_several_seeds_is_their_mean_and_its_standard_error():
-    def scored(seed: int, score: float) -> Scored:
-        return Scored("runs", "", "rnar", seed, "bfs", 8, 3, score, (0.1, 0.7), Trial(), 100, 16, {})
+def test_the_score_of_several_seeds_is_their_mean_and_standard_deviation():
+    def score(seed: int, value: float) -> Score:
+        return Score(Row("bfs", "rnar", seed, True, 100, 100), "", Trial(), 8, value, (0.1, 0.7), 3)
 
-    three = Line([scored(0, 0.2), scored(1, 0.4), scored(2, 0.6)])
-    assert three.score() == pytest.approx((0.4, 0.2 / 3**0.5, 0.2 / 3**0.5))
+    three = Group((score(0, 0.2), score(1, 0.4), score(2, 0.6)))
+    assert (three.mean, *three.bars) == pytest.approx((40, 20, 20))
     assert (three.label, three.sizes) == ("RNAR, mean of 3 seeds", [8])
-    alone = Line([scored(5, 0.4)])
-    assert alone.score() == pytest.approx((0.4, 0.3, 0.3)) and alone.label == "RNAR, seed 5"
+    alone = Group((score(5, 0.4),))
+    assert (alone.mean, *alone.bars) == pytest.approx((40, 30, 30)) and alone.label == "RNAR, seed 5"
+
+
+def test_seeds_that_have_no_step_in_common_are_drawn(run, tmp_path):
+    made_up(tmp_path, "bfs", seed=0)
+    made_up(tmp_path, "bfs", seed=1, score=None, done=400)
+    assert run(tmp_path, "--figure", "losses", "--out", tmp_path / "out.svg") == (0, "", "")
 
 
 def test_a_model_looks_the_same_in_every_figure_and_its_variants_alike():

@@ -24,12 +24,12 @@ def test_a_terminal_of_any_width_shows_every_number_whole(run, runs, monkeypatch
     code, out, err = run(runs, "--table", 2)
     assert (code, err) == (0, "") and max(map(len, out.splitlines())) <= columns
     words = set(out.split())
-    assert {"83.00", "±1.73", "−4.08", "3×10000", "87.08", "±2.21", "±27.34", "100.00"} <= words and "…" not in out
+    assert {"83.00", "±3.00", "−4.08", "3×10000", "87.08", "±2.21", "±27.34", "100.00"} <= words and "…" not in out
 
 
 def test_the_terminal_has_a_line_for_each_task(run, runs):
     out = run(runs, "--table", 1)[1]
-    assert line_of(out, "Quickselect")[-4:] == ["83.00", "±1.73", "−4.08", "3×10000"]
+    assert line_of(out, "Quickselect")[-4:] == ["83.00", "±3.00", "−4.08", "3×10000"]
     assert line_of(out, "Bubble Sort")[-3:] == ["–", "–", "–"]
 
 
@@ -44,14 +44,14 @@ def test_markdown_is_a_table_with_the_same_cells(run, runs):
     lines = [line for line in out.splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in lines}) == 1
     (select,) = [line for line in lines if line.startswith("| Quickselect")]
-    assert "| **<u>87.08</u>** ± 2.21 |" in select and select.endswith("| <u>83.00</u> ± 1.73 | −4.08 | 3 × 10000 |")
+    assert "| **<u>87.08</u>** ± 2.21 |" in select and select.endswith("| <u>83.00</u> ± 3.00 | −4.08 | 3 × 10000 |")
 
 
 def test_csv_is_for_programs(run, runs):
     out = run(runs, "--table", 1, "--format", "csv")[1]
     rows = {row["task"]: row for row in csv.DictReader(io.StringIO(out))}
     row = rows["Quickselect"]
-    assert float(row["RNAR ours"]) == 83.0 and float(row["RNAR ours ±"]) == 1.73
+    assert float(row["RNAR ours"]) == 83.0 and float(row["RNAR ours ±"]) == 3.0
     assert (float(row["RNAR ours less paper"]), int(row["RNAR seeds"]), int(row["RNAR steps"])) == (-4.08, 3, 10000)
     assert rows["Bubble Sort"]["RNAR ours"] == ""
     assert all(None not in row for row in rows.values())
@@ -135,7 +135,7 @@ def test_html_is_one_file_that_needs_no_other(run, runs, tmp_path):
     assert reader.open == [] and reader.links == []
     assert "://" not in text and "url(" not in text and "@import" not in text and "<script" not in text
     (select,) = [row for row in reader.rows if row[:1] == ["Quickselect"]]
-    assert select[-3:] == ["83.00 ± 1.73", "−4.08", "3 × 10000"]
+    assert select[-3:] == ["83.00 ± 3.00", "−4.08", "3 × 10000"]
     assert '<span class="worse">−4.08</span>' in text
 
 

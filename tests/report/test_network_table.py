@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 
 from helpers.reporting import cells, made_up, page_of, silent
-from rnar.report.folders import gather
-from rnar.report.groups import grouped
-from rnar.report.network_table import network_table
+from rnar.report.shared import gather
+from rnar.report.tables import network_table
 
 
 def table(folder):
-    return network_table(grouped(gather([folder], silent)))
+    return network_table(gather([folder], silent))
 
 
 def test_each_network_has_its_mean_over_seeds(tmp_path):
@@ -19,7 +18,7 @@ def test_each_network_has_its_mean_over_seeds(tmp_path):
     made_up(tmp_path, "bfs", seed=1, score=0.6, others={"last": 0.7, "average": 0.8}, average=0.99)
     line = cells(table(tmp_path), "BFS")
     assert (line["selected"], line["last"], line["average"]) == ("55.00", "70.00", "85.00")
-    assert (line["selected ±"], line["last ±"], line["average ±"]) == ("5.00", "0.00", "5.00")
+    assert (line["selected ±"], line["last ±"], line["average ±"]) == ("7.07", "0.00", "7.07")
 
 
 def test_what_an_average_brought_is_told_run_by_run(tmp_path):
@@ -68,12 +67,21 @@ def test_an_average_beside_a_run_does_not_part_it_from_other_seeds(tmp_path):
     assert [text for _, text in page.notes] == ["precision bfloat16"]
 
 
-def test_a_seed_counts_once(tmp_path):
-    made_up(tmp_path / "one", "bfs", seed=0, score=0.5)
-    made_up(tmp_path / "other", "bfs", seed=0, score=0.5, average=0.99)
-    made_up(tmp_path / "other", "bfs", seed=1, score=0.7, average=0.99)
+def test_of_each_seed_the_longest_finished_run_counts(tmp_path):
+    made_up(tmp_path / "one", "bfs", seed=0, score=0.1, steps=500)
+    made_up(tmp_path / "two", "bfs", seed=0, score=0.5, average=0.99)
+    made_up(tmp_path / "two", "bfs", seed=1, score=0.7, steps=2000)
+    made_up(tmp_path / "three", "bfs", seed=1, score=None, done=1000)
     page = page_of(tmp_path)
-    assert sorted(cells(page, "BFS", k)["seeds ×\nsteps"] for k in (0, 1)) == ["1 × 10000", "2 × 10000"]
+    (line,) = [row for row in page.rows if row[0].text == "BFS"]
+    assert [cell.text for cell in line[2:4]] == ["2 × 2000–10000", "60.00"]
+    assert page.about[-1] == "2 shorter runs of the same task, model, settings and seed are not shown."
+
+
+def test_a_run_under_way_that_has_come_further_has_a_line(tmp_path):
+    made_up(tmp_path / "one", "bfs", score=0.1, steps=500)
+    made_up(tmp_path / "two", "bfs", score=None, done=1000)
+    assert [row[2].text for row in page_of(tmp_path).rows] == ["1 × 500", "1000 of 10000"]
 
 
 def test_the_command_writes_it(run, tmp_path):

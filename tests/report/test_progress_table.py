@@ -13,7 +13,8 @@ from helpers.command import runner
 from helpers.training import small_runs
 from rnar.clrs import ALGORITHMS, sample, trace
 from rnar.evaluation.sets import problem_set
-from rnar.report.progress_table import SHARES, algorithm, becoming
+from rnar.report.progress import algorithm, becoming
+from rnar.report.tables import SHARES
 
 SIZES = ("--n", 5, 6, "--samples", 3)
 
@@ -39,9 +40,9 @@ def test_each_share_of_the_steps_has_the_score_that_evaluate_gives_it(run, runs,
     assert (found[0], found[2]) == (0, "")
     with (tmp_path / "table.csv").open() as file:
         head, *lines = csv.reader(file)
-    assert head[3:] == ["10%", "25%", "50%", "75%", "100%"]
+    assert head[5:] == ["10%", "25%", "50%", "75%", "100%"]
     evaluate, titles = runner(capsys, "evaluate"), {"BFS": "bfs", "Quickselect": "quickselect"}
-    networks = {(titles[line[0]], int(line[2])): line[3:] for line in lines if line[1] == "mpnn"}
+    networks = {(titles[line[0]], int(line[4])): line[5:] for line in lines if line[1] == "mpnn"}
     assert len(networks) == 4
     for place, share in enumerate(SHARES):
         out = tmp_path / f"{share}.json"
@@ -56,7 +57,7 @@ def test_each_share_of_the_steps_has_the_score_that_evaluate_gives_it(run, runs,
 def test_when_a_network_is_asked_matters(run, runs):
     """Of an untrained network too: else a column would be another's."""
     out = run(runs, "--table", "progress", "--n", 12, "--samples", 16, "--tasks", "quickselect", "--format", "csv")[1]
-    assert len(set(out.splitlines()[1].split(",")[3:])) > 1
+    assert len(set(out.splitlines()[1].split(",")[5:])) > 1
 
 
 @pytest.mark.parametrize("task", ["bfs", "heapsort", "topological_sort", "mst_kruskal"])

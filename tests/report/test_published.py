@@ -9,6 +9,7 @@ import pytest
 from rnar.clrs.splits import facts
 from rnar.models import MODELS as RECIPES
 from rnar.report import published
+from rnar.report.page import percent
 from rnar.report.published import AVERAGE, MODELS, TASKS, models_of, numbers, tasks_of
 
 
@@ -88,3 +89,11 @@ def test_there_are_eight_categories():
     found = [published.category(task) for task in TASKS]
     assert len(set(found)) == 8 and found.count("graphs") == 12
     assert published.mean_of_categories({"bfs": 0.0, "dfs": 10.0, "minimum": 45.0}) == 25.0
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(100.0, 2, "100.00"), (99.996, 2, "99.99"), (99.96, 1, "99.9"), (99.6, 0, "99"), (87.006, 2, "87.01")],
+)
+def test_100_is_printed_only_where_all_is_right(value, digits, text):
+    assert percent(value, digits) == text

@@ -6,16 +6,15 @@ import re
 
 from helpers.command import refused
 from helpers.reporting import ROOT, made_up, page_of, silent
-from rnar.report.folders import gather
 from rnar.report.formats import FORMATS
-from rnar.report.groups import grouped
-from rnar.report.listing import listing
+from rnar.report.shared import gather
+from rnar.report.tables import listing
 
 
 def test_the_readme_has_the_table_of_the_shared_results():
     results, readme = ROOT / "results" / "runs.csv", (ROOT / "README.md").read_text("utf-8")
     shown = [row for row in gather([results], silent) if row.steps >= 1000 and row.test_n64 is not None]
-    table = FORMATS["markdown"](listing(grouped(shown)))
+    table = FORMATS["markdown"](listing(shown))
     (there,) = re.findall(r"<!-- results -->\n(.*)\n<!-- /results -->", readme, re.DOTALL)
     assert there == table.strip(), (
         "write it anew with: rnar report results/runs.csv --least-steps 1000 --finished --readme README.md"
@@ -36,7 +35,7 @@ def test_readme_replaces_what_is_between_the_marks_and_nothing_else(run, runs, t
 
 
 def test_short_runs_may_be_left_out(run, runs):
-    made_up(runs / "short", "quickselect", score=0.3, steps=500)
+    made_up(runs / "small", "quickselect", score=0.3, steps=500, size=8)
     assert "| 1 × 500 |" in run(runs, "--format", "markdown")[1]
     made_up(runs / "stopped", "bfs", score=None, steps=10000, done=400)
     left = run(runs, "--format", "markdown", "--least-steps", 501)[1]

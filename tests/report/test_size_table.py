@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,7 @@ def test_scores_are_those_of_evaluate_and_seeds_come_together(run, runs, evaluat
     assert float(found["BFS", "pgn"]["n = 6 ±"]) == pytest.approx(half, abs=0.006)
     two = [100 * evaluated["bfs", "mpnn", seed, 4]["score"] for seed in (0, 1)]
     assert float(found["BFS", "mpnn"]["n = 4"]) == pytest.approx(np.mean(two), abs=0.006)
-    assert float(found["BFS", "mpnn"]["n = 4 ±"]) == pytest.approx(np.std(two, ddof=1) / 2**0.5, abs=0.006)
+    assert float(found["BFS", "mpnn"]["n = 4 ±"]) == pytest.approx(np.std(two, ddof=1), abs=0.006)
     mean = np.mean([np.mean(two), 100 * evaluated["minimum", "mpnn", 0, 4]["score"]])
     assert float(found["Average, 2 tasks", "mpnn"]["n = 4"]) == pytest.approx(mean, abs=0.006)
     assert ("Average, 2 tasks", "pgn") not in found  # it has not learned all
@@ -78,7 +79,21 @@ def test_the_last_networks_may_be_tried(run, runs, evaluated, tmp_path, capsys):
     assert runner(capsys, "evaluate")(runs / "minimum", *SIZES, "--network", "last", "--json", out)[0] == 0
     expected = {found["n"]: 100 * found["score"] for found in json.loads(out.read_text())["evaluations"]}
     code, said, _ = run(runs / "minimum", "--table", "sizes", *SIZES, "--network", "last")
-    (line,) = [line.split() for line in said.splitlines() if line.startswith("Minimum")]
+    (line,) = [line.replace(" a ", " ").split() for line in said.splitlines() if line.startswith("Minimum")]
     assert code == 0 and "With the last network." in " ".join(said.split())
     assert [float(line[3]), float(line[5])] == pytest.approx([expected[4], expected[6]], abs=0.006)
     refused(run(runs, "--network", "last"), "--network")
+
+
+def test_a_run_whose_task_cannot_be_imported_does_not_stop_the_others(run, runs, tmp_path, capsys):
+    shutil.copytree(runs, tmp_path / "runs")
+    config = tmp_path / "runs" / "bfs" / "pgn" / "0" / "config.json"
+    config.write_text(config.read_text().replace('"bfs"', '"nowhere:sort"'))
+    (config.parent / "result.json").unlink()
+    few = (tmp_path / "runs", "--n", 4, "--samples", 2)
+    drawn = ("--figure", "sizes", "--out", tmp_path / "sizes.png")
+    evaluate = runner(capsys, "evaluate")
+    for code, out, err in (run(*few, "--table", "sizes"), run(*few, *drawn), evaluate(*few)):
+        assert code == 1 and err.startswith(f"rnar: {config.parent} is left out: cannot import 'nowhere'")
+        assert "\n" not in err and (out == "" or "mpnn" in out)
+    assert "nowhere:sort" in run(tmp_path / "runs")[1]

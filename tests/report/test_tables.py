@@ -10,16 +10,16 @@ from helpers.reporting import cells, made_up, page_of, write
 from rnar.report.published import TASKS, substituted
 
 
-def test_a_cell_is_the_mean_over_seeds_and_its_standard_error(runs):
+def test_a_cell_is_the_mean_over_seeds_and_their_standard_deviation(runs):
     row = cells(page_of(runs, 1), "Quickselect")
-    # by hand: (80 + 86 + 83) / 3 = 83; deviations -3, 3, 0; sqrt(18 / 2) / sqrt(3) = 1.732
-    assert (row["RNAR ours"], row["RNAR ours ±"]) == ("83.00", "1.73")
+    # by hand: (80 + 86 + 83) / 3 = 83; deviations -3, 3, 0; sqrt(18 / 2) = 3
+    assert (row["RNAR ours"], row["RNAR ours ±"]) == ("83.00", "3.00")
     assert row["RNAR ours less paper"] == "−4.08"  # 83 - 87.08
     assert row["RNAR seeds × RNAR steps"] == "3 × 10000"
     assert (row["RNAR paper"], row["RNAR paper ±"], row["RT paper ±"]) == ("87.08", "2.21", "17.3")
 
 
-def test_what_was_not_run_or_not_finished_is_a_dash_and_one_seed_has_no_error(runs):
+def test_what_was_not_run_or_not_finished_is_a_dash_and_one_seed_has_no_deviation(runs):
     page = page_of(runs, 1)
     bubble, heap = cells(page, "Bubble Sort"), cells(page, "Heapsort")
     assert [bubble[k] for k in page.names if "RNAR ours" in k or "Triplet-GMPNN ours" in k] == ["–"] * 4
@@ -75,13 +75,13 @@ def test_where_the_paper_had_no_triplets_it_is_compared_with_rnar_mpnn_and_tripl
 
 
 def test_runs_of_other_settings_have_a_line_of_their_own_that_says_so(runs):
-    made_up(runs / "short", "quickselect", score=0.3, steps=500)
-    made_up(runs / "small", "quickselect", score=0.2, size=8, batch=4)
+    made_up(runs / "short", "quickselect", score=0.3, steps=500, size=8, batch=4)
+    made_up(runs / "small", "quickselect", score=0.2, size=8)
     page = page_of(runs, 1)
     assert cells(page, "Quickselect")["RNAR ours"] == "83.00"  # the standard protocol stays as it was
     first, second = (cells(page, "· other settings", k) for k in (0, 1))
-    assert (first["RNAR ours"], first["RNAR seeds × RNAR steps"]) == ("30.00", "1 × 500")
-    assert (second["RNAR ours"], second["RNAR seeds × RNAR steps"]) == ("20.00", "1 × 10000")
+    assert (first["RNAR ours"], first["RNAR seeds × RNAR steps"]) == ("20.00", "1 × 10000")
+    assert (second["RNAR ours"], second["RNAR seeds × RNAR steps"]) == ("30.00", "1 × 500")
     assert "batch 4, size 8" in [note for _, note in page.notes]
 
 
@@ -98,7 +98,7 @@ def test_what_patience_ended_says_how_far_it_came(tmp_path):
 def test_models_with_the_same_other_settings_share_a_line(tmp_path):
     for model in ("rnar", "triplet-gmpnn"):
         made_up(tmp_path, "quickselect", model, score=0.5)
-        made_up(tmp_path / "short", "quickselect", model, score=0.3, steps=500)
+        made_up(tmp_path / "small", "quickselect", model, score=0.3, batch=4)
     lines = [row for row in page_of(tmp_path, 1).rows if row[0].text == "· other settings"]
     assert [[cell.text for cell in row].count("30.00") for row in lines] == [2]
 
@@ -136,7 +136,7 @@ def test_the_listing_has_averages_of_the_weights_where_runs_kept_them(runs):
     page = page_of(runs)
     line = dict(zip(page.head, next(row for row in page.rows if row[0].text == "BFS"), strict=True))
     kept = line["average\nn = 64"]
-    assert (line["test\nn = 64"].text, kept.text, kept.spread) == ("50.00", "85.00", "5.00")
+    assert (line["test\nn = 64"].text, kept.text, kept.spread) == ("50.00", "85.00", "7.07")
     assert any("Average: of the weights" in words for words in page.about)
     made_up(runs / "kept", "bfs", score=0.6, seed=2, average=0.99)
     assert "average: of 2 of 3 seeds" in [note for _, note in page_of(runs).notes]
@@ -165,7 +165,7 @@ def test_a_table_may_have_the_averages_of_the_weights_where_runs_kept_them(tmp_p
     made_up(tmp_path, "minimum", score=None, done=400)
     page = page_of(tmp_path, 1, "average")
     row = cells(page, "Quickselect")
-    assert (row["RNAR ours"], row["RNAR ours ±"], row["RNAR ours less paper"]) == ("80.00", "10.00", "−7.08")
+    assert (row["RNAR ours"], row["RNAR ours ±"], row["RNAR ours less paper"]) == ("80.00", "14.14", "−7.08")
     assert cells(page, "Heapsort")["RNAR ours"] == "–"
     assert page.title.endswith("; ours is the average of the weights")
     assert any("1 run is not finished" in words for words in page.about)

@@ -13,7 +13,7 @@ import rnar
 from helpers.training import contents, small_test, tiny
 from rnar.cli.flags import given, settings_flags
 from rnar.models import MODELS, find
-from rnar.report.rows import Row, settings_text, unusual
+from rnar.report.runs import Row, settings_text, unusual
 from rnar.training import Run, Settings, testing, train
 from rnar.training.settings import HOW, OLDER, refuse_others
 

@@ -15,7 +15,8 @@ from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.sets import ProblemSet
 from rnar.models import find
-from rnar.report.trials import Trial, evaluated
+from rnar.report.scores import Trial
+from rnar.report.trials import evaluated
 from rnar.training import Run, Settings, files, learner, testing, train
 from rnar.training.data import selection_set, usual_selection, validation_set, wider_set
 

@@ -20,9 +20,11 @@ from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import ProblemSet, exported, problem_sets
 from rnar.nn.reasoner import HintSource, Precision
-from rnar.report.trial_figures import figure as drawn
-from rnar.report.trial_files import as_csv, as_json
-from rnar.report.trials import Outcome, Trial, evaluated, runs_in
+from rnar.report.evaluations import as_csv, as_json
+from rnar.report.page import percent as printed
+from rnar.report.score_figures import figure as drawn
+from rnar.report.scores import Trial
+from rnar.report.trials import Outcome, evaluated, runs_in, with_sets
 from rnar.training.environment import chosen_device
 from rnar.training.run import Run, Which
 from rnar.training.settings import Device
@@ -89,10 +91,10 @@ def evaluate(
     place, trial = chosen_device(device), Trial(network, hard, hints_from, precision, after)
     files = writers(csv, json, figure, force)
     refused = Refused()
-    found = runs_in(runs, tell, refused)
     if data is not None and (n or samples):
         raise ValueError("--data has its samples and sizes; leave --n and --samples away")
-    work = [(run, sets_of(run, n, samples, data)) for run in found]
+    found = [(run, None) for run in runs_in(runs, tell, refused)]
+    work = with_sets(found, lambda run, _: sets_of(run, n, samples, data), refused)
     check_worst(worst, pages, force, {run.path: sets for run, sets in work})
     note_of_one_size((sets for _, sets in work), n)
     outcomes = tried(work, console, hints, place, threads, refused, trial)
@@ -111,8 +113,9 @@ class Refused(list[str]):
     """Why some runs were left out; each is told at once."""
 
     def __call__(self, reason: str) -> None:
-        self.append(reason)
-        tell(reason)
+        if reason not in self:
+            self.append(reason)
+            tell(reason)
 
     @property
     def code(self) -> int:
@@ -216,7 +219,7 @@ def plain_table(words: list[str], numbers: list[str]) -> Table:
 
 
 def percent(share: float) -> str:
-    return "–" if math.isnan(share) else f"{100 * share:.2f}"
+    return "–" if math.isnan(share) else printed(100 * share)
 
 
 def hint_table(outcome: Outcome) -> Table:

@@ -17,25 +17,20 @@ from rnar.cli.output import IMAGES, image_format, screen, tell
 from rnar.clrs.choosing import matching
 from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
-from rnar.evaluation.sets import problem_sets
+from rnar.evaluation.sets import ProblemSet, problem_sets
 from rnar.nn.reasoner import HintSource, Precision
-from rnar.report.folders import gather
+from rnar.report.evaluations import is_recorded, recorded
 from rnar.report.formats import FORMATS, markdown, terminal
-from rnar.report.groups import Groups, grouped, in_order
-from rnar.report.hint_table import SOURCES, hint_table
-from rnar.report.listing import listing
-from rnar.report.network_table import network_table
 from rnar.report.page import Page
-from rnar.report.progress_table import SHARES, progress_table
-from rnar.report.recorded import is_recorded, recorded
-from rnar.report.rows import Row
-from rnar.report.scored import Scored
-from rnar.report.size_table import size_table
-from rnar.report.store import export as export_rows
-from rnar.report.tables import paper_table
-from rnar.report.trials import Outcome, Trial, with_networks
+from rnar.report.paper_table import paper_table
+from rnar.report.runs import Row
+from rnar.report.scores import Score, Trial, in_order, longest
+from rnar.report.shared import export as export_rows
+from rnar.report.shared import gather
+from rnar.report.tables import SHARES, SOURCES, hint_table, listing, network_table, progress_table, size_table
+from rnar.report.trials import scored, with_networks, with_sets
 from rnar.training.environment import chosen_device
-from rnar.training.run import Which
+from rnar.training.run import Run, Which
 from rnar.training.settings import Device
 
 T = TypeVar("T")
@@ -72,7 +67,7 @@ def report(
     threads: Annotated[int | None, flag("INT", "one for each core")] = None,
     force: tyro.conf.FlagCreatePairsOff[bool] = False,
 ) -> int:
-    """Runs in tables and figures, beside the numbers of the paper: mean and standard error over seeds.
+    """Runs in tables and figures, beside the numbers of the paper: mean and standard deviation over seeds.
 
     Args:
         runs: Folders with runs, and CSV files of runs that were shared. For sizes also what `rnar evaluate --csv FILE`
@@ -123,36 +118,36 @@ def report(
         rows, scores = [], _scores_in(runs, tasks, models)
     else:
         rows, scores = _chosen(gather(runs or (RUNS,), tell), tasks, models, least_steps, finished), []
-    groups, console = grouped(rows), screen()
+    console = screen()
     if export is not None:
         console.print(export_rows(rows, export), soft_wrap=True)
     if readme is not None:
-        changed = markdown.fill(readme, markdown.render(listing(groups)))
+        changed = markdown.fill(readme, markdown.render(listing(rows)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
     networks = _Networks(rows, scores, n, samples, network, precision, chosen_device(device), threads, console)
     if figure is not None:
         assert target is not None
-        write(target, _drawn(figure, groups, bench, networks, image_format("--out", target)))
+        write(target, _drawn(figure, rows, bench, networks, image_format("--out", target)))
     elif table is not None or (export is None and readme is None) or target is not None:
-        _show(_table(table, groups, networks), format, target, console)
+        _show(_table(table, rows, networks), format, target, console)
     return networks.refused.code
 
 
-def _scores_in(files: tuple[Path, ...], tasks: tuple[str, ...], models: tuple[str, ...]) -> list[Scored]:
+def _scores_in(files: tuple[Path, ...], tasks: tuple[str, ...], models: tuple[str, ...]) -> list[Score]:
     if others := [str(path) for path in files if not is_recorded(path)]:
         raise ValueError(f"{others[0]} is no CSV of scores, and others are; ask for runs and for scores one at a time")
-    found = _matching(recorded(files), tasks, lambda each: each.task)
-    found = _matching(found, models, lambda each: each.model)
-    return sorted(found, key=lambda each: in_order(each.task, each.model))
+    chosen = _matching(recorded(files), tasks, lambda score: score.run.task)
+    chosen = _matching(chosen, models, lambda score: score.run.model)
+    return sorted(chosen, key=lambda score: in_order(score.run.task, score.run.model))
 
 
 @dataclass
 class _Networks:
-    """The networks of runs, and how they are tried."""
+    """The networks of runs, and how they are evaluated."""
 
     rows: list[Row]
-    scores: list[Scored]
-    """of networks that were tried before: then nothing is tried"""
+    known: list[Score]
+    """of networks that were evaluated before: then nothing is"""
     sizes: tuple[int, ...]
     samples: tuple[int, ...]
     which: Which
@@ -162,51 +157,54 @@ class _Networks:
     console: Console
     refused: Refused = field(default_factory=Refused)
 
-    def outcomes(
-        self, usual: tuple[int, ...], hints: bool = False, source: HintSource = "network", after: float = 1.0
-    ) -> list[Outcome]:
-        """Try them at the sizes that were asked for, or at the usual ones."""
-        work = [
-            (run, [some for task in tasks for some in problem_sets(task, self.sizes or usual, self.samples)])
-            for run, tasks in with_networks(self.rows, tell, self.refused)
-        ]
+    def sets(self, usual: tuple[int, ...]) -> list[tuple[Run, list[ProblemSet]]]:
+        """The longest runs, with problems of the sizes that were asked for, or of the usual ones."""
+
+        def of(run: Run, tasks: list[str]) -> list[ProblemSet]:
+            return [some for task in tasks for some in problem_sets(task, self.sizes or usual, self.samples)]
+
+        return with_sets(with_networks(longest(self.rows)[0], tell, self.refused), of, self.refused)
+
+    def scores(
+        self,
+        work: list[tuple[Run, list[ProblemSet]]],
+        hints: bool = False,
+        source: HintSource = "network",
+        after: float = 1.0,
+    ) -> list[Score]:
         trial = Trial(self.which, source=source, precision=self.precision, after=after)
-        return tried(work, self.console, hints, self.device, self.threads, self.refused, trial)
-
-    def scored(self, usual: tuple[int, ...]) -> list[Scored]:
-        """What they score at those sizes."""
-        return self.scores or [*map(Scored.of, self.outcomes(usual))]
+        rows = {(row.path, row.task): row for row in longest(self.rows)[0]}
+        outcomes = tried(work, self.console, hints, self.device, self.threads, self.refused, trial)
+        return [scored(outcome, rows[outcome.run.path, outcome.problems.task]) for outcome in outcomes]
 
 
-def _table(kind: Kind | None, groups: Groups, networks: _Networks) -> Page:
+def _table(kind: Kind | None, rows: list[Row], networks: _Networks) -> Page:
     if kind is None:
-        return listing(groups)
+        return listing(rows)
     if kind == "networks":
-        return network_table(groups)
+        return network_table(rows)
     if kind == "sizes":
-        return size_table(networks.scored(SIZE_TABLE), networks.rows)
+        return size_table(networks.known or networks.scores(networks.sets(SIZE_TABLE)))
     if kind == "hints":
-        each = [networks.outcomes(HINT_TABLE, source == "network", source) for source in SOURCES]
-        return hint_table(sum(each, []))
+        work = networks.sets(HINT_TABLE)
+        return hint_table([score for source in SOURCES for score in networks.scores(work, source == "network", source)])
     if kind == "progress":
-        return progress_table(sum((networks.outcomes(PROGRESS_TABLE, after=share) for share in SHARES), []))
-    return paper_table(int(kind), networks.rows, networks.which)
+        work = networks.sets(PROGRESS_TABLE)
+        scores = [score for share in SHARES for score in networks.scores(work, after=share)]
+        return progress_table(scores, [problems for _, sets in work for problems in sets])
+    return paper_table(int(kind), rows, networks.which)
 
 
-def _drawn(figure: Figure, groups: Groups, bench: tuple[Path, ...], networks: _Networks, image: str) -> bytes:
-    from rnar.report import figures, trial_figures  # matplotlib takes a second
+def _drawn(figure: Figure, rows: list[Row], bench: tuple[Path, ...], networks: _Networks, image: str) -> bytes:
+    from rnar.report import figures, score_figures  # matplotlib takes a second
 
     if figure == "timing":
-        return figures.timing(groups, bench, image)
-    if figure == "curves":
-        return figures.curves(groups, image)
-    if figure == "wider":
-        return figures.wider(groups, image)
-    if figure == "losses":
-        return figures.losses(groups, image)
+        return figures.timing(rows, bench, image)
     if figure == "sizes":
-        return trial_figures.sizes(networks.scored(SIZE_FIGURE), image)
-    return trial_figures.hints(networks.outcomes(HINT_FIGURE, hints=True), image)
+        return score_figures.sizes(networks.known or networks.scores(networks.sets(SIZE_FIGURE)), image)
+    if figure == "hints":
+        return score_figures.hints(networks.scores(networks.sets(HINT_FIGURE), hints=True), image)
+    return {"curves": figures.curves, "wider": figures.wider, "losses": figures.losses}[figure](rows, image)
 
 
 def _check(figure: Figure | None, table: Kind | None, out: Path | None) -> None:

@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from rnar.common.files import read
-from rnar.report.groups import Group, Groups, in_order
 from rnar.report.published import title
+from rnar.report.runs import Row
+from rnar.report.scores import Group, in_order, shown, steps_of
 from rnar.report.strokes import Stroke, strokes
-from rnar.training.run import METRICS, read_metrics
 
 DOTS, NARROWEST = 150, 4.5
 COLUMNS, WIDTH, HEIGHT = 4, 3.1, 2.5
@@ -52,13 +52,13 @@ class Curve(NamedTuple):
         return steps, np.array([v[np.isin(s, steps)] for s, v in zip(self.steps, self.values, strict=True)])
 
 
-def curves(groups: Groups, format: str) -> bytes:
+def curves(rows: Iterable[Row], format: str) -> bytes:
     """Validation along the steps."""
-    panels = _panels(groups, lambda line, task: 100 * line["validations"][task])
+    panels = _panels(rows, lambda line, task: 100 * line["validations"][task])
     return _drawn(panels, "validation score, n = 16 (%)", format, {}, (-3, 103))
 
 
-def wider(groups: Groups, format: str) -> bytes:
+def wider(rows: Iterable[Row], format: str) -> bytes:
     """The score at a larger size along the steps, and that of the average of the weights, where runs kept one."""
     sizes: set[int] = set()
 
@@ -71,28 +71,28 @@ def wider(groups: Groups, format: str) -> bytes:
 
         return value
 
-    panels = _panels(groups, score("wider"), score("wider_average"))
+    panels = _panels(rows, score("wider"), score("wider_average"))
     if len(sizes) > 1:
         several = " and ".join(map(str, sorted(sizes)))
         raise ValueError(f"these runs were tried at n = {several} on the way; a figure shows one size: give fewer runs")
     return _drawn(panels, f"score, n = {sizes.pop()} (%)", format, {}, (-3, 103))
 
 
-def losses(groups: Groups, format: str) -> bytes:
+def losses(rows: Iterable[Row], format: str) -> bytes:
     """The loss along the steps: the mean since the validation before, of output and hints together."""
 
     def loss(line: dict[str, Any], task: str) -> float | None:
         parts = line.get("losses", {}).get(task)
         return sum(parts.values()) if parts else None
 
-    panels = _panels(groups, loss)
+    panels = _panels(rows, loss)
     return _drawn(panels, "loss", format, {}, (None, None), "log")
 
 
-def timing(groups: Groups, measured: Iterable[Path], format: str) -> bytes:
+def timing(rows: Iterable[Row], measured: Iterable[Path], format: str) -> bytes:
     """The time that steps have taken, validation included; and the pace of dm-clrs, if `rnar bench` measured it."""
     pace = rates(measured)
-    panels = _panels(groups, lambda line, task: line["seconds"])
+    panels = _panels(rows, lambda line, task: line["seconds"])
     missing = [task for task, _ in pace if task not in panels]
     if missing:
         raise ValueError(f"dm-clrs was measured on {missing[0]}, of which there is no run to draw")
@@ -110,30 +110,29 @@ def timing(groups: Groups, measured: Iterable[Path], format: str) -> bytes:
     return _drawn(scaled, f"wall-clock time ({unit})", format, lines)
 
 
-def _panels(groups: Groups, value: Value, of_average: Value | None = None) -> dict[str, list[Curve]]:
+def _panels(rows: Iterable[Row], value: Value, of_average: Value | None = None) -> dict[str, list[Curve]]:
     """By task; `of_average` is what is drawn of the average of the weights, where runs kept one."""
     values = {"": value, **({"average of the weights": of_average} if of_average else {})}
-    found: dict[str, list[Curve]] = {}
-    for (task, model), some in groups.items():
+    panels: dict[str, list[Curve]] = {}
+    for (task, model), some in shown(rows)[0].items():
         for group in some:
-            different = [] if group is some[0] else [f"{group.planned} steps", group.unusual]
-            for which, each in values.items():
-                curve = _curve(group, model, ", ".join(filter(None, [title(model), *different, which])), task, each)
+            different = [] if group is some[0] else [f"{steps_of(group.runs)} steps", group.unusual]
+            for which, value in values.items():
+                curve = _curve(group, ", ".join(filter(None, [title(model), *different, which])), value)
                 if curve.steps:
-                    found.setdefault(task, []).append(curve)
-    if not found:
+                    panels.setdefault(task, []).append(curve)
+    if not panels:
         raise ValueError("there is nothing to draw yet: no run here has been tried so after its first steps")
-    return found
+    return panels
 
 
-def _curve(group: Group, model: str, label: str, task: str, value: Value) -> Curve:
-    curve = Curve(model, label, [], [])
-    for row in group.rows:
-        if row.path is None:
+def _curve(group: Group, label: str, value: Value) -> Curve:
+    curve = Curve(group.model, label, [], [])
+    for run in group.runs:
+        if run.path is None:
             raise ValueError("a figure is drawn of run folders: a CSV has only what came out in the end")
-        lines = read_metrics(row.path / METRICS)
-        drawn = [(line["step"], y) for line in lines if (y := value(line, task)) is not None]
-        if len(lines) > 1 and drawn:
+        drawn = [(line["step"], y) for line in run.history if (y := value(line, group.task)) is not None]
+        if len(run.history) > 1 and drawn:
             curve.steps.append(np.array([step for step, _ in drawn]))
             curve.values.append(np.array([y for _, y in drawn], dtype=float))
     return curve
@@ -180,7 +179,7 @@ def _draw(axes: Axes, curve: Curve, stroke: Stroke) -> None:
     """The mean over seeds and their band, and single seeds where not all have come so far."""
     steps, values = curve.common()
     for own, value in zip(curve.steps, curve.values, strict=True):
-        beyond = own >= steps[-1]
+        beyond = own >= steps[-1] if len(steps) else own >= 0
         axes.plot(own[beyond], value[beyond], linewidth=0.7, alpha=0.8, **stroke.looks)
     draw_band(axes, steps, values, linewidth=1.6, label=curve.label, **stroke.looks)
 

@@ -104,15 +104,21 @@ def mark_best(rows: list[list[Cell]], places: Sequence[int]) -> None:
         rows[i][k] = replace(rows[i][k], best=value == max(values.values()))
 
 
-def number(value: float | None) -> Cell:
+def percent(value: float, digits: int = 2) -> str:
+    """A score in percent as it is printed: 100 only where all is right."""
+    text = f"{value:.{digits}f}"
+    return f"{100 - 10**-digits:.{digits}f}" if value < 100 <= float(text) else text
+
+
+def number(value: float | None, spread: str = "", marks: str = "") -> Cell:
     """A score in percent."""
-    return DASH if value is None else Cell(f"{value:.2f}")
+    return replace(DASH, marks=marks) if value is None else Cell(percent(value), spread, marks=marks)
 
 
 def difference(ours: float | None, theirs: float | None) -> Cell:
     """In points of percent, as they are printed."""
     if ours is None or theirs is None:
         return DASH
-    points = round(ours, 2) - round(theirs, 2)
+    points = float(percent(ours)) - float(percent(theirs))
     text = f"{points:+.2f}".replace("-", MINUS)
     return Cell(text, tone="better" if points > 0.004 else "worse" if points < -0.004 else "")

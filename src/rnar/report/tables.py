@@ -1,169 +1,328 @@
-"""The tables of the paper with columns of our own."""
+"""Tables of what was run: all runs beside the paper's numbers, and scores by network, size, hints and progress."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from statistics import mean
+from typing import Any
 
+from rnar.clrs.splits import is_official
+from rnar.evaluation.sets import ProblemSet
+from rnar.nn.reasoner import HintSource
 from rnar.report import published as paper
-from rnar.report.groups import Group, Groups, grouped, scored, scores
-from rnar.report.page import DASH, EMPTY, Cell, Page, difference, mark_best, number, quiet
-from rnar.report.rows import Row, with_score_of
-from rnar.training.run import NETWORKS, Which
-
-OTHERS = (paper.BASELINE, "rt", "g-forgetnet")  # models that are no variants of RNAR
-PLUS_MINUS = (
-    "Scores are micro-F1 in percent on the official test set (n = 64). Ours: mean over seeds ± its standard error, "
-    "which one seed does not have. The paper does not say what its ± are; those of Triplet-GMPNN are standard errors "
-    "at their source."
+from rnar.report.page import DASH, EMPTY, MINUS, Cell, Page, mark_best, number, percent, quiet
+from rnar.report.page import difference as differ
+from rnar.report.progress import algorithm
+from rnar.report.runs import Row
+from rnar.report.scores import (
+    VALIDATION,
+    Group,
+    Groups,
+    Score,
+    by_task,
+    longest,
+    sample_counts,
+    shown,
+    span,
+    steps_of,
+    table,
+    ways,
 )
-MARKS = "Bold: the best of a row. Differences are in points. A dash: not run, or not published."
-UNDERLINED = "Underlined: better than its baseline Triplet-GMPNN; ours than our own where it was run."
-Mean = Callable[[dict[str, float]], float]
+from rnar.training.run import Which
+
+HEAD = ["task", "model", "seeds ×\nsteps"]
+SCORES = ["test\nn = 64", "average\nn = 64", "paper\nn = 64", "test −\npaper", "valid.\nn = 16"]
+TEST, AVERAGE, PAPER = 3, 4, 5
+DEVIATION = "mean over seeds ± their standard deviation, which one seed does not have"
+LISTED = (
+    f"Scores are micro-F1 in percent. Test: of the network that validation selected, on the official set, {DEVIATION}. "
+    "Validation: of the tested network; of an unfinished run the last. Minutes: of training. GB: the most at once. "
+    "Bold: the best of a task. A dash: not run, not finished, or not published."
+)
+AVERAGES = "Average: of the weights along the training, tested on the same samples, where a run kept it."
+NETWORKS: dict[Which, str] = {"best": "selected", "last": "last", "average": "average"}
+OF_NETWORKS = (
+    f"Scores at n = 64, micro-F1 in percent: {DEVIATION}. Selected: the network that validation at n = 16 chose. "
+    "Last: the one after all steps. Average: of the weights along the training, where runs kept it. Bold: the best of "
+    "a task and a column."
+)
+OF_SIZES = (
+    "Scores are micro-F1 in percent, on {samples} samples. ± is half of the 95% interval over samples; of several "
+    "seeds, the standard deviation over them."
+)
+COSTS = "Seconds: of a training step, validation included. GB: the most at once."
+BEST = "Bold: the best of a task and a size."
+SOURCES: dict[HintSource, str] = {"network": "own\nhints", "truth": "true\nhints", "nothing": "no\nhints"}
+OF_HINTS = (
+    "Scores are micro-F1 in percent, on {samples} samples, where a network is fed its own hints, the true ones, "
+    "or none. The last column: how right its own hints are, over all steps and samples, in percent (of numbers the "
+    "squared error)."
+)
+SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+"""of an algorithm's steps, after which networks are asked"""
+OF_PROGRESS = (
+    "Scores are micro-F1 in percent, on {samples} samples, of the answer that is asked for after a part of the "
+    "steps. The algorithm: of the hint that becomes the answer, as it is by then, where there is one. Who is right "
+    "before the algorithm has got there does not follow it."
+)
+Extra = dict[str, Callable[[Group], Cell]]
+"""columns behind the scores, by their heads"""
 
 
-def paper_table(table: int, rows: list[Row], network: Which = "best") -> Page:
-    """One of the paper's four tables, with the scores of this network of each run that has it."""
-    page = _Table(table, grouped(with_score_of(network, rows))).page()
-    if network != "best":
-        page.title += f"; ours is {NETWORKS[network]}"
+def listing(rows: Iterable[Row]) -> Page:
+    """A line for each task, model and settings; unfinished runs have lines of their own."""
+    groups, hidden = shown(rows)
+    page = Page("Results", [*HEAD, *SCORES, "min.\na run", "GB"], left=2, about=[LISTED, AVERAGES, *hidden])
+    for task in dict.fromkeys(task for task, _ in groups):
+        lines = []
+        for group in (group for key, some in groups.items() if key[0] == task for group in some):
+            if group.tested().scores:
+                lines.append(_finished(page, group))
+            lines += [_unfinished(page, group, run) for run in group.unfinished]
+        mark_best(lines, (TEST, AVERAGE, PAPER))
+        page.rows += lines
+    page.rule()
+    tested = [key for key, some in groups.items() if key[0] in paper.TASKS and some[0].tested().scores]
+    models = [model for _, model in tested]
+    for model in dict.fromkeys(models):
+        if models.count(model) > 1:  # of one task there is no average
+            _averages(page, model, groups)
+    if not any(group.tested("average").scores for some in groups.values() for group in some):
+        page.drop(AVERAGE)
+        page.about.remove(AVERAGES)
     return page
 
 
-class _Table:
-    """A column for each model of the paper's table, and three for each of ours: score, difference, seeds and steps."""
+def _finished(page: Page, group: Group) -> list[Cell]:
+    test, average = group.tested(), group.tested("average")
+    runs = test.runs
+    test_cell = number(test.mean, test.spread, _marks(page, group, runs))
+    validation = group.where(lambda score: score.n == VALIDATION and score.trial.which == "best" and score.run in runs)
+    cells = [test_cell, _measured(page, average, len(runs), "average"), *_paper(page, group, test.mean)]
+    return [*_names(group), test.size, *cells, number(validation.mean), *_costs(runs)]
 
-    def __init__(self, table: int, groups: Groups):
-        self.table, self.groups = table, groups
-        self.tasks, self.theirs = paper.tasks_of(table), paper.models_of(table)
-        unknown = sorted({model for _, model in groups if model not in paper.MODELS})
-        self.candidates = self.theirs + unknown
-        self.ours = [model for model in self.candidates if model == paper.MAIN or self._our_scores(model)]
-        title = f"{paper.TITLES[table]}: Table {table} of the paper"  # other documents have numbers of their own
-        self.result = Page(title, ["Algorithm"], left=1, names=["task"])
-        for name in map(paper.title, self.theirs):
-            self.result.head.append(f"{name}\npaper")
-            self.result.names.append(f"{name} paper")
-        for name in map(paper.title, self.ours):
-            self.result.head += [f"{name}\nours", "ours −\npaper", "seeds ×\nsteps"]
-            self.result.names += [f"{name} ours", f"{name} ours less paper", f"{name} seeds × {name} steps"]
-        self.result.spans = [1] * len(self.theirs) + [3] * len(self.ours)
 
-    def page(self) -> Page:
-        for task in self.tasks:
-            self._row(task)
-            self._besides(task)
-        self.result.rule()
-        self._average(f"Average, {len(self.tasks)} tasks", self.tasks, paper.mean_of_tasks, printed=True)
-        self._average_with_triplets()
-        categories = len({paper.category(task) for task in self.tasks})
-        self._average(f"Average, {categories} categories", self.tasks, paper.mean_of_categories)
-        run = list(self._our_scores(paper.MAIN) or max(map(self._our_scores, self.ours), key=len))
-        if 1 < len(run) < len(self.tasks):  # the mean over those that RNAR learned
-            self._average(f"Average, {len(run)} run here", run, paper.mean_of_tasks)
-        self.result.about = [PLUS_MINUS, MARKS, *[UNDERLINED] * (paper.BASELINE in self.theirs), *self._about_runs()]
-        return self.result
+def _unfinished(page: Page, group: Group, run: Row) -> list[Cell]:
+    theirs = _paper(page, group, None)
+    validation = None if run.last_validation is None else 100 * run.last_validation
+    done = quiet(f"{run.steps} of {run.planned}")
+    test = number(None, marks=_marks(page, group, [run], f"seed {run.seed} is not finished"))
+    return [*_names(group), done, test, DASH, *theirs, number(validation), *_costs([run])]
 
-    def _our_scores(self, model: str) -> dict[str, float]:
-        return scores(self.groups, {task: paper.in_the_paper(model, task, self.table) for task in self.tasks})
 
-    def _scored(self, task: str, model: str) -> list[Group]:
-        """The runs of a cell: those of the model whose number the paper prints there."""
-        return scored(self.groups, task, paper.in_the_paper(model, task, self.table))
+def _names(group: Group) -> list[Cell]:
+    return [Cell(paper.title(group.task)), Cell(group.model)]
 
-    def _published(self, model: str, task: str) -> float | None:
-        found = paper.numbers().get((self.table, model, task))
-        return found.mean if found else None
 
-    def _row(self, task: str) -> None:
-        bar = self._published(paper.BASELINE, task)
-        cells = []
-        for model in self.theirs:
-            printed = paper.numbers()[self.table, model, task]
-            cells.append(self._theirs(printed, beats=self._beats(model, printed.mean, bar)))
-        if bar is not None and (own_baseline := self._scored(task, paper.BASELINE)):
-            bar = own_baseline[0].score
-        for model in self.ours:
-            group = next(iter(self._scored(task, model)), None)
-            cells += self._ours(model, group, self._published(model, task), bar) if group else [DASH] * 3
-        self._add(paper.title(task), cells)
+def _marks(page: Page, group: Group, runs: list[Row], unfinished: str = "") -> str:
+    drawn = "" if is_official(group.task) else "no official set: tested on samples that are drawn as those are"
+    return page.notes.marks(unfinished, drawn, group.unusual, *dict.fromkeys(run.note for run in runs))
 
-    def _add(self, title: str, cells: list[Cell]) -> None:
-        """A row with its best score marked: of the paper's columns, and of the first in each three of ours."""
-        count = len(self.theirs)
-        mark_best([cells], [*range(count), *range(count, len(cells), 3)])
-        self.result.add(Cell(title), *cells)
 
-    def _theirs(self, number: paper.Number, beats: bool = False) -> Cell:
-        return Cell(f"{number.mean:.2f}", number.spread, beats=beats, marks=self.result.notes.marks(number.note))
+def _paper(page: Page, group: Group, score: float | None) -> list[Cell]:
+    """The paper's number, and the difference."""
+    theirs = paper.published(group.model, group.task)
+    if theirs is None:
+        return [DASH, DASH]
+    return [number(theirs.mean, theirs.spread, page.notes.marks(theirs.note)), differ(score, theirs.mean)]
 
-    def _ours(self, model: str, group: Group, theirs: float | None, bar: float | None = None) -> list[Cell]:
-        marks, beats = self.result.notes.marks(group.unusual), self._beats(model, group.score, bar)
-        cell = replace(number(group.score), spread=group.spread, beats=beats, marks=marks)
-        return [cell, difference(group.score, theirs), group.size]
 
-    def _beats(self, model: str, score: float | None, bar: float | None) -> bool:
-        if model in OTHERS or score is None or bar is None:
-            return False
-        return round(score, 2) > round(bar, 2)
+def _costs(runs: list[Row]) -> list[Cell]:
+    """Minutes of a run, and memory."""
+    minutes = [run.minutes for run in runs if run.minutes is not None]
+    return [Cell(f"{mean(minutes):.{0 if mean(minutes) >= 10 else 1}f}") if minutes else DASH, _memory(runs)]
 
-    def _besides(self, task: str) -> None:
-        """Runs whose settings are not those of the row get lines of their own, which say what is different.
 
-        Where the paper's RNAR has no triplets, ours that has them gets some too.
-        """
-        others = [
-            [self._ours(model, group, self._published(model, task)) for group in self._scored(task, model)[1:]]
-            for model in self.ours
-        ]
-        for cells in zip_longest(*others, fillvalue=[EMPTY] * 3):
-            self.result.add(quiet("· other settings"), *[EMPTY] * len(self.theirs), *sum(cells, []))
-        if paper.in_the_paper(paper.MAIN, task, self.table) != paper.MAIN:
-            for group in scored(self.groups, task, paper.MAIN):
-                self._only_main(f"· {paper.title(paper.MAIN)} with triplets", self._ours(paper.MAIN, group, None))
+def _memory(runs: list[Row]) -> Cell:
+    memory = [run.memory_mb for run in runs if run.memory_mb is not None]
+    return Cell(f"{max(memory) / 1000:.1f}") if memory else DASH
 
-    def _average_with_triplets(self) -> None:
-        """The average of RNAR with triplets in all tasks, which the paper does not have."""
-        each = scores(self.groups, dict.fromkeys(self.tasks, paper.MAIN))
-        if paper.substitutions(paper.MAIN, self.tasks, self.table) and len(each) == len(self.tasks):
-            ours = [number(paper.mean_of_tasks(each)), DASH, quiet(f"{len(each)} of {len(each)}")]
-            self._only_main("· with triplets in all", ours)
 
-    def _only_main(self, title: str, ours: list[Cell]) -> None:
-        """A line that has nothing but a result of RNAR."""
-        cells = sum((ours if model == paper.MAIN else [EMPTY] * 3 for model in self.ours), [])
-        self.result.add(quiet(title), *[EMPTY] * len(self.theirs), *cells)
+def _averages(page: Page, model: str, groups: Groups) -> None:
+    """Over all 30 tasks, if all were run; made of the models of which the paper's average is made."""
+    models = {task: paper.in_the_paper(model, task) for task in paper.TASKS}
+    ours = {task: groups[task, behind][0].tested() for task, behind in models.items() if (task, behind) in groups}
+    scores = {task: group.mean for task, group in ours.items() if group.mean is not None}
+    theirs = {task: known.mean for task, behind in models.items() if (known := paper.published(behind, task))}
+    mixed = paper.substitutions(model, paper.TASKS)
+    note = page.notes.marks(f"{paper.SUBSTITUTE} on {mixed}, as in the paper" if mixed else "")
+    printed = paper.numbers().get((2, model, paper.AVERAGE))
+    whole = len(scores) == len(paper.TASKS)
+    done = f"{len(scores)} of {len(paper.TASKS)}" + f" × {steps_of(_runs(ours.values()))}" * whole
+    means = {"Average, 30 tasks": paper.mean_of_tasks, "Average, 8 categories": paper.mean_of_categories}
+    for title, average in means.items():
+        own = average(scores) if whole else None
+        known = average(theirs) if len(theirs) == len(paper.TASKS) else None
+        if printed and average is paper.mean_of_tasks:
+            known = printed.mean
+        cells = [number(own), EMPTY, number(known), differ(own, known)]
+        page.add(Cell(title), Cell(model, marks=note), quiet(done), *cells, *[EMPTY] * 3)
 
-    def _average(self, title: str, tasks: list[str], mean: Mean, printed: bool = False) -> None:
-        """Of these tasks: what the paper prints, or else what its cells give; ours if all these tasks were run."""
-        theirs = {model: self._published_average(model, tasks, mean, printed) for model in self.theirs}
-        cells = list(theirs.values())
-        for model in self.ours:
-            scores = {task: score for task, score in self._our_scores(model).items() if task in tasks}
-            score = mean(scores) if len(scores) == len(tasks) else None
-            cell = DASH if score is None else replace(number(score), marks=self._mixture(model, tasks))
-            published = float(theirs[model].text) if model in theirs else None
-            cells += [cell, difference(score, published), quiet(f"{len(scores)} of {len(tasks)}")]
-        self._add(title, cells)
 
-    def _published_average(self, model: str, tasks: list[str], mean: Mean, printed: bool) -> Cell:
-        found = paper.numbers().get((self.table, model, paper.AVERAGE)) if printed else None
-        score = found.mean if found else mean({task: paper.numbers()[self.table, model, task].mean for task in tasks})
-        return replace(number(score), marks=self._mixture(model, tasks, found.note if found else ""))
+def _runs(groups: Iterable[Group]) -> list[Row]:
+    return [run for group in groups for run in group.runs]
 
-    def _mixture(self, model: str, tasks: list[str], note: str = "") -> str:
-        """The marks of an average: of its note, and of one that says where an average of all tasks is of two models."""
-        others = paper.substitutions(model, self.tasks, self.table) if len(tasks) == len(self.tasks) else ""
-        return self.result.notes.marks(note, f"{paper.title(paper.SUBSTITUTE)} on {others}" if others else "")
 
-    def _about_runs(self) -> list[str]:
-        """Which runs are not in the table, in sentences."""
-        shown = [groups for (task, model), groups in self.groups.items() if task in self.tasks and model in self.ours]
-        unfinished = sum(len(group.unfinished) for groups in shown for group in groups)
-        others = dict.fromkeys(model for _, model in self.groups if model not in self.candidates)
-        elsewhere = dict.fromkeys(task for task, _ in self.groups if task not in paper.TASKS)
-        said = {
-            f"Runs of {', '.join(elsewhere)} are in no table of the paper; `rnar report` lists them.": elsewhere,
-            f"{unfinished} run{'s are' if unfinished > 1 else ' is'} not finished and not counted.": unfinished,
-            f"Runs of {', '.join(others)} are in other tables.": others,
-        }
-        return [sentence for sentence, some in said.items() if some]
+def network_table(rows: Iterable[Row]) -> Page:
+    """The tests of the selected network of each run, the last one, and the average of the weights."""
+    kept, _ = longest(rows)
+    scores = [score for score in table(kept) if score.run.test_n64 is not None and score.n != VALIDATION]
+    page = Page("Which network of a run", [*HEAD], left=2, about=[OF_NETWORKS])
+    _pivot(page, scores, NETWORKS, lambda score: score.trial.which)
+    page.about += _compared({id(score.run): score.run for score in scores}.values())
+    return page
+
+
+def _compared(rows: Iterable[Row]) -> list[str]:
+    """In a sentence, what an average of the weights brought, run by run."""
+    both = [(row.test_average, row.test_n64) for row in rows]
+    points = [100 * (average - selected) for average, selected in both if average is not None and selected is not None]
+    if len(points) < 2:
+        return []
+    better, worse = sum(x > 0 for x in points), sum(x < 0 for x in points)
+    return [
+        f"Of {len(points)} runs that have an average of the weights it is better than the selected network in {better} "
+        f"and worse in {worse}; the mean difference is {mean(points):+.1f} points.".replace("-", MINUS)
+    ]
+
+
+def size_table(scores: Sequence[Score]) -> Page:
+    """Scores at several sizes, beside what runs cost where that is known."""
+    costs: Extra = {"s a\nstep": lambda group: _pace(group.runs), "GB": lambda group: _memory(group.runs)}
+    costs = costs if any(score.run.path for score in scores) else {}
+    page = Page("Score against size", [*HEAD], left=2, about=[_about(OF_SIZES, scores), *[COSTS] * bool(costs), BEST])
+    page.about += ways(scores)
+    heads = {n: f"n = {n}" for n in sorted({score.n for score in scores})}
+    _pivot(page, scores, heads, lambda score: score.n, extra=costs, intervals=True)
+    return page
+
+
+def _pace(runs: list[Row]) -> Cell:
+    """Seconds a step."""
+    seconds = [60 * run.minutes / run.steps for run in runs if run.minutes is not None and run.steps]
+    return Cell(f"{mean(seconds):.2f}") if seconds else DASH
+
+
+def hint_table(scores: Sequence[Score]) -> Page:
+    """How the answers of networks depend on hints, and how right their own hints are."""
+    page = Page("Answers and hints", [*HEAD, "n"], left=2, about=[_about(OF_HINTS, scores), *ways(scores)])
+    _pivot(page, scores, SOURCES, lambda score: score.trial.source, extra={"its own hints": _own_hints})
+    return page
+
+
+def _own_hints(group: Group) -> Cell:
+    own = [score for score in group.scores if score.trial.source == "network"]
+    names = own[0].hints if own else {}
+    words = ", ".join(f"{name} {_right([score.hints[name].score for score in own], names[name])}" for name in names)
+    return Cell(words) if words else DASH
+
+
+def _right(scores: list[float], tally: Any) -> str:
+    value = mean(scores)
+    if value != value:  # NaN: there was nothing to judge
+        return DASH.text
+    return f"{value:.2g}" if tally.measure.is_error else percent(100 * value, 0)
+
+
+def progress_table(scores: Sequence[Score], sets: Iterable[ProblemSet]) -> Page:
+    """What networks answer before the algorithm has ended, beside what that has by then."""
+    page = Page("Answers before the end", [*HEAD, "n"], left=2, about=[_about(OF_PROGRESS, scores), *ways(scores)])
+    heads = {share: f"{share:.0%}" for share in sorted({score.trial.after for score in scores})}
+    known = {(problems.task, problems.n): problems for problems in sets}
+    below = partial(_algorithm, known, list(heads))
+    _pivot(page, scores, heads, lambda score: score.trial.after, below=below)
+    return page
+
+
+def _algorithm(sets: dict[tuple[str, int], ProblemSet], shares: Sequence[float], task: str, n: int) -> list[list[Cell]]:
+    """The line of the algorithm itself."""
+    known = algorithm(sets[task, n], shares)
+    names = [Cell(paper.title(task)), Cell("the algorithm", tone="quiet"), EMPTY, Cell(str(n))]
+    return [[*names, *(number(100 * score) for score in known)]] if known else []
+
+
+def _about(text: str, scores: Sequence[Score]) -> str:
+    return text.format(samples=sample_counts(scores))
+
+
+def _pivot(
+    page: Page,
+    scores: Sequence[Score],
+    heads: dict[Any, str],
+    key: Callable[[Score], Any],
+    extra: Extra | None = None,
+    intervals: bool = False,
+    below: Callable[[str, int], list[list[Cell]]] = lambda task, n: [],
+) -> None:
+    """A line for each task, model and settings, and a column for each value of `key`.
+
+    A table that has a column n has a line for each size too, and what is `below` the lines of a task and size; any
+    other has the mean over tasks of each model that has all of them.
+
+    Args:
+        page: With the head of the columns on the left, to be filled.
+        scores: The table of scores.
+        heads: By value of `key`, the head of its column.
+        key: What is spread over columns.
+        extra: More columns.
+        intervals: Whether one seed has half of its interval as ±.
+        below: More lines for a task and a size.
+    """
+    extra, by_size, first = extra or {}, "n" in page.head, len(page.head)
+    page.head += [*heads.values(), *extra]
+    places = range(first, first + len(heads))
+    tasks = by_task(scores)
+    several_ways = len({str(score.trial) for score in scores}) > 1
+    for task, groups in tasks.items():
+        lines = []
+        for n in sorted({score.n for group in groups for score in group.scores}) if by_size else [None]:
+            for group in groups:
+                part = group.where(lambda score, n=n: n is None or score.n == n)
+                if not part.scores:
+                    continue
+                its_ways = {str(score.trial) for score in part.scores}
+                way = its_ways.pop() if several_ways and len(its_ways) == 1 else ""
+                name = ", ".join(filter(None, [part.model, way]))
+                cells = [Cell(paper.title(task)), Cell(name), part.size, *([Cell(str(n))] if by_size else [])]
+                for value, head in heads.items():
+                    of_value = part.where(lambda score, value=value: key(score) == value)
+                    note = group.unusual if value == next(iter(heads)) else ""
+                    cells.append(_measured(page, of_value, len(part.runs), head.replace("\n", " "), note, intervals))
+                lines.append([*cells, *(column(part) for column in extra.values())])
+            lines += below(task, n or 0)
+        page.rows += lines if by_size else _marked(lines, places)
+    page.rule()
+    if not by_size and len(tasks) > 1:
+        page.rows += _marked(list(_means(tasks, list(heads), key, len(page.head))), places)
+
+
+def _measured(page: Page, part: Group, runs: int, name: str, note: str = "", intervals: bool = False) -> Cell:
+    """The mean over seeds, with a note if not all of so many runs have a score."""
+    count = len(part.scores)
+    lacking = f"{name}: of {count} of {runs} seeds" if 0 < count < runs else ""
+    spread = part.spread
+    if intervals and count == 1:
+        spread = f"{sum(part.bars) / 2:.2f}"
+    return number(part.mean, spread, page.notes.marks(note, lacking))
+
+
+def _marked(lines: list[list[Cell]], places: range) -> list[list[Cell]]:
+    """The best of each column by itself."""
+    for place in places:
+        mark_best(lines, (place,))
+    return lines
+
+
+def _means(
+    tasks: dict[str, list[Group]], values: list[Any], key: Callable[[Score], Any], width: int
+) -> Iterable[list[Cell]]:
+    """Over all tasks, of the first line of each, for each model that has all tasks; of those columns that all have."""
+    for model in dict.fromkeys(group.model for groups in tasks.values() for group in groups):
+        firsts = [next((group for group in groups if group.model == model), None) for groups in tasks.values()]
+        whole = [group for group in firsts if group is not None]
+        if len(whole) == len(firsts):
+            columns = [[group.where(lambda score, v=v: key(score) == v).mean for group in whole] for v in values]
+            known = [[value for value in means if value is not None] for means in columns]
+            cells = [number(mean(means) if len(means) == len(whole) else None) for means in known]
+            size = f"{span(len(group.runs) for group in whole)} × {steps_of(_runs(whole))}"
+            row = [Cell(f"Average, {len(whole)} tasks"), Cell(model), quiet(size), *cells]
+            yield row + [EMPTY] * (width - len(row))

@@ -1,11 +1,10 @@
-"""Evaluating what training has left in folders."""
+"""Evaluating the networks in run folders."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeVar
 
 import torch
 
@@ -14,51 +13,16 @@ from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import Evaluation, evaluate
 from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import ProblemSet
-from rnar.nn.reasoner import HintSource, Precision, Reasoner
-from rnar.report.groups import in_order
-from rnar.report.rows import Row
-from rnar.training.run import BEST, CONFIG, NETWORKS, Run, Which
+from rnar.nn.reasoner import Reasoner
+from rnar.report.runs import Row, Tell, configured, settings_text
+from rnar.report.scores import LARGEST_SEEN, Score, Trial, in_order
+from rnar.training.run import BEST, CONFIG, Run
 
-Tell = Callable[[str], None]
-
-
-class Trial(NamedTuple):
-    """Which network of a run is tried, what it is fed as hints, how exactly it computes, and when it is asked."""
-
-    which: Which = "best"
-    hard: bool | None = None
-    """hints as decisions or as what the logits suggest; None: as it was trained"""
-    source: HintSource = "network"
-    precision: Precision = "float32"
-    after: float = 1.0
-    """the share of an algorithm's steps after which the answer is asked for"""
-
-    def network(self, run: Run, device: str | torch.device) -> Reasoner:
-        reasoner = run.network(device, self.which)
-        hard = reasoner.feeding.hard if self.hard is None else self.hard
-        reasoner.feeding = replace(reasoner.feeding, hard=hard, source=self.source)
-        return reasoner
-
-    def __str__(self) -> str:
-        """What is unusual about it, in words."""
-        said = "" if self.which == "best" else NETWORKS[self.which]
-        fed = {"truth": "true hints fed in", "nothing": "no hints fed in", "network": ""}[self.source]
-        rounded = "" if self.precision == "float32" else f"products in {self.precision}"
-        asked = "" if self.after == 1 else f"asked after {self.after:.0%} of the steps"
-        return ", ".join(filter(None, [said, fed, "hard hints" if self.hard else "", rounded, asked]))
-
-
-class Sized(Protocol):
-    """So many samples of one size."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def samples(self) -> int: ...
+T = TypeVar("T")
 
 
 class Outcome(NamedTuple):
-    """How the best network of a run did on a set of problems."""
+    """How a network of a run did on a set of problems."""
 
     run: Run
     problems: ProblemSet
@@ -72,45 +36,44 @@ class Outcome(NamedTuple):
     """of training, after which the network was so"""
 
 
-def unusual(trials: Iterable[Trial]) -> list[str]:
-    """What is unusual about how all were tried, in a sentence; nothing if it is as ever."""
-    each = dict.fromkeys(str(trial._replace(source="network", after=1.0)) for trial in trials)
-    said = ", or with ".join(filter(None, each))
-    return [f"{'With' if len(each) == 1 else 'Some with'} {said}."] if said else []
+def scored(outcome: Outcome, row: Row | None = None) -> Score:
+    """An outcome in the table of scores; `row` is what is known of the run besides its settings."""
+    settings, problems = outcome.run.settings, outcome.problems
+    row = row or Row(
+        problems.task,
+        settings.name,
+        settings.seed,
+        False,
+        outcome.step,
+        settings.steps,
+        settings=settings_text(settings.plain()),
+        path=outcome.run.path,
+    )
+    evaluation, seen = outcome.evaluation, largest_seen(outcome.run)
+    return Score(
+        row, row.recipe, outcome.trial, problems.n, evaluation.score, outcome.interval, problems.samples, seen,
+        evaluation.hints,
+    )  # fmt: skip
 
 
-def counted(sets: Iterable[Sized]) -> str:
-    """How many samples each score is of, in words: one number if that does not depend on the size."""
-    each: dict[int, set[int]] = {}
-    for one in sorted(sets, key=lambda one: one.n):
-        each.setdefault(one.n, set()).add(one.samples)
-    words = {n: " or ".join(map(str, sorted(some))) for n, some in each.items()}
-    if len(set(words.values())) == 1:
-        return words.popitem()[1]
-    return ", ".join(f"{count} (n = {n})" for n, count in words.items())
+def largest_seen(run: Run) -> int:
+    """The largest size of training."""
+    return max(run.settings.sizes or [LARGEST_SEEN])
 
 
 def runs_in(paths: Iterable[Path], tell: Tell, refuse: Tell) -> list[Run]:
     """The runs at these folders, and below them, each once. `tell` hears of those below that have no network yet,
     `refuse` of those that cannot be read."""
-    found = {}
+    runs = {}
     for path in paths:
         if (path / CONFIG).is_file() or not path.is_dir():
-            found[path.resolve()] = Run(path)
+            runs[path.resolve()] = Run(path)
             continue
-        ready = list(_with_best(sorted(config.parent for config in path.rglob(CONFIG)), tell))
+        ready = list(_with_best(configured(path), tell))
         if not ready:
             raise ValueError(f"there is no run with a network in {path} or below; `rnar train` makes one")
-        found.update({run.path.resolve(): run for run in _readable(ready, refuse)})
-    return list(found.values())
-
-
-def _readable(folders: Iterable[Path], refuse: Tell) -> Iterator[Run]:
-    for folder in folders:
-        try:
-            yield Run(folder)
-        except (ValueError, OSError) as error:
-            refuse(f"{folder} is left out: {error}")
+        runs.update({run.path.resolve(): run for run in _readable(ready, refuse)})
+    return list(runs.values())
 
 
 def with_networks(rows: Iterable[Row], tell: Tell, refuse: Tell) -> list[tuple[Run, list[str]]]:
@@ -126,12 +89,37 @@ def with_networks(rows: Iterable[Row], tell: Tell, refuse: Tell) -> list[tuple[R
     return ready
 
 
+def _readable(folders: Iterable[Path], refuse: Tell) -> Iterator[Run]:
+    for folder in folders:
+        try:
+            yield Run(folder)
+        except (ValueError, OSError) as error:
+            refuse(f"{folder} is left out: {error}")
+
+
 def _with_best(folders: Iterable[Path], tell: Tell) -> Iterator[Path]:
     for folder in folders:
         if (folder / BEST).is_file():
             yield folder
         else:
             tell(f"{folder} is left out: it has no {BEST} yet")
+
+
+def with_sets(
+    runs: Iterable[tuple[Run, T]], sets_of: Callable[[Run, T], list[ProblemSet]], refuse: Tell
+) -> list[tuple[Run, list[ProblemSet]]]:
+    """Runs with the sets that they are evaluated on. A run whose task cannot be imported does not stop the others."""
+    work, errors = [], {}
+    for run, value in runs:
+        try:
+            work.append((run, sets_of(run, value)))
+        except ValueError as error:
+            errors[run.path] = error
+    if errors and not work:
+        raise next(iter(errors.values()))
+    for path, error in errors.items():
+        refuse(f"{path} is left out: {error}")
+    return work
 
 
 def evaluated(

@@ -26,7 +26,8 @@ def render(page: Page) -> str:
 
 
 def _values(cell: Cell, name: str, spread: bool) -> list[str]:
-    return _parts(cell.text.replace(DASH_SIGN, "").replace(MINUS, "-"), cell.spread, name, spread)
+    text = "" if cell.text == DASH_SIGN else cell.text.replace(MINUS, "-")
+    return _parts(text, cell.spread, name, spread)
 
 
 def _parts(text: str, spread: str, name: str, has_spread: bool) -> list[str]:

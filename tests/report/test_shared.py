@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers.reporting import made_up, silent, write
-from rnar.report.folders import gather
+from rnar.report.shared import gather
 
 
 def exported(folder: Path) -> list[dict[str, str]]:

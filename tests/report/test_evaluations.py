@@ -10,7 +10,7 @@ import pytest
 from helpers.command import refused, runner
 from helpers.svg import texts
 from helpers.training import small_runs
-from rnar.report.recorded import recorded
+from rnar.report.evaluations import recorded
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,259 @@
+"""The table of scores in long form: a row for each network of a run, size and way of asking it.
+
+All tables and figures of scores are pivots of this one table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import mean, stdev
+from typing import NamedTuple
+
+import torch
+
+from rnar.evaluation.measures import Tally
+from rnar.nn.reasoner import HintSource, Precision, Reasoner
+from rnar.report.page import Cell, quiet
+from rnar.report.published import MODELS, TASKS, title
+from rnar.report.runs import Row, unusual
+from rnar.training.run import NETWORKS, Run, Which
+
+VALIDATION, TEST = 16, 64  # sizes
+LARGEST_SEEN = 16  # in training, by the standard protocol
+
+
+class Trial(NamedTuple):
+    """Which network of a run is evaluated, what it is fed as hints, how exactly it computes, and when it is asked."""
+
+    which: Which = "best"
+    hard: bool | None = None
+    """hints as decisions or as what the logits suggest; None: as it was trained"""
+    source: HintSource = "network"
+    precision: Precision = "float32"
+    after: float = 1.0
+    """the share of an algorithm's steps after which the answer is asked for"""
+
+    def network(self, run: Run, device: str | torch.device) -> Reasoner:
+        reasoner = run.network(device, self.which)
+        hard = reasoner.feeding.hard if self.hard is None else self.hard
+        reasoner.feeding = replace(reasoner.feeding, hard=hard, source=self.source)
+        return reasoner
+
+    def __str__(self) -> str:
+        """What is unusual about it, in words."""
+        network = "" if self.which == "best" else NETWORKS[self.which]
+        fed = {"truth": "true hints fed in", "nothing": "no hints fed in", "network": ""}[self.source]
+        rounded = "" if self.precision == "float32" else f"products in {self.precision}"
+        asked = "" if self.after == 1 else f"asked after {self.after:.0%} of the steps"
+        return ", ".join(filter(None, [network, fed, "hard hints" if self.hard else "", rounded, asked]))
+
+
+@dataclass(frozen=True)
+class Score:
+    """A row of the table."""
+
+    run: Row
+    """task, model, seed, and what the run took"""
+    recipe: str
+    """the same for runs that differ in nothing but seed and steps"""
+    trial: Trial
+    """the network, its hints, and how it was asked"""
+    n: int
+    score: float | None
+    """a fraction; None: not yet known"""
+    interval: tuple[float, float] | None = None
+    """95%, if other samples had been drawn"""
+    samples: int | None = None
+    largest_seen: int = LARGEST_SEEN
+    """size of training"""
+    hints: Mapping[str, Tally] = field(default_factory=dict)
+    """how well each is predicted, if that was asked for"""
+
+
+def table(rows: Iterable[Row]) -> list[Score]:
+    """The scores of runs: each network on the test set, and the selected and the last one in validation."""
+    scores = []
+    for row in rows:
+        bounds = None if row.test_low is None or row.test_high is None else (row.test_low, row.test_high)
+        for which, value in row.tests.items():
+            if value is not None:
+                interval = bounds if which == "best" else None
+                scores.append(Score(row, row.recipe, Trial(which), TEST, value, interval, row.test_samples))
+        scores.append(Score(row, row.recipe, Trial("best"), VALIDATION, row.validation))
+        scores.append(Score(row, row.recipe, Trial("last"), VALIDATION, row.last_validation))
+    return scores
+
+
+def longest(rows: Iterable[Row]) -> tuple[list[Row], int]:
+    """Of runs of the same task, model, recipe and seed the longest finished one, and one that is under way if it has
+    come further; and how many others there are."""
+    same: dict[tuple[str, str, str, int], list[Row]] = {}
+    count = 0
+    for row in rows:
+        same.setdefault((row.task, row.model, row.recipe, row.seed), []).append(row)
+        count += 1
+    kept: list[Row] = []
+    for some in same.values():
+        ends = [row for row in some if row.test_n64 is not None]
+        end = max(ends, key=lambda row: row.steps, default=None)
+        ahead = [row for row in some if row.test_n64 is None and (end is None or row.steps > end.steps)]
+        kept += [row for row in (end, max(ahead, key=lambda row: row.steps, default=None)) if row is not None]
+    return kept, count - len(kept)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The scores of runs that differ in nothing but seed and steps: one measurement."""
+
+    scores: tuple[Score, ...]
+
+    @property
+    def task(self) -> str:
+        return self.scores[0].run.task
+
+    @property
+    def model(self) -> str:
+        return self.scores[0].run.model
+
+    @property
+    def runs(self) -> list[Row]:
+        """The longest of each seed."""
+        return list({score.run.seed: score.run for score in self._by_steps()}.values())
+
+    @property
+    def unfinished(self) -> list[Row]:
+        rows = {score.run.seed: score.run for score in self._by_steps() if score.run.test_n64 is None}
+        return list(rows.values())
+
+    def _by_steps(self) -> list[Score]:
+        return sorted(self.scores, key=lambda score: (score.run.seed, score.run.steps))
+
+    @property
+    def sizes(self) -> list[int]:
+        return sorted({score.n for score in self.scores})
+
+    def where(self, chosen: Callable[[Score], bool]) -> Group:
+        return Group(tuple(filter(chosen, self.scores)))
+
+    def tested(self, which: Which = "best") -> Group:
+        """The tests of one network of each run."""
+        return self.where(lambda score: score.n == TEST and score.trial.which == which)
+
+    @property
+    def values(self) -> list[float]:
+        """In percent."""
+        return [100 * score.score for score in self.scores if score.score is not None]
+
+    @property
+    def mean(self) -> float | None:
+        return mean(self.values) if self.values else None
+
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation over seeds."""
+        return stdev(self.values) if len(self.values) > 1 else None
+
+    @property
+    def spread(self) -> str:
+        return "" if self.deviation is None else f"{self.deviation:.2f}"
+
+    @property
+    def bars(self) -> tuple[float, float]:
+        """How far the error bars reach below and above the mean: the standard deviation, or of one seed the 95%
+        interval."""
+        (score, *_), low_high = self.scores, self.scores[0].interval
+        if self.deviation is not None or low_high is None or score.score is None:
+            return self.deviation or 0.0, self.deviation or 0.0
+        return 100 * (score.score - low_high[0]), 100 * (low_high[1] - score.score)
+
+    @property
+    def size(self) -> Cell:
+        """How many seeds, and how many steps each took: fewer than were planned, where patience ended it."""
+        return quiet(f"{len(self.runs)} × {steps_of(self.runs)}")
+
+    @property
+    def unusual(self) -> str:
+        """Which settings are not as usual, in words; the steps are told elsewhere."""
+        run = self.scores[0].run
+        return unusual(run) if run.settings else ""
+
+    @property
+    def label(self) -> str:
+        """In a figure."""
+        seeds = [run.seed for run in self.runs]
+        which = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of {len(seeds)} seeds"
+        return ", ".join(filter(None, [title(self.model), which, str(self.scores[0].trial)]))
+
+
+def steps_of(rows: Iterable[Row]) -> str:
+    """How many steps runs took: a number, or the range."""
+    return span(row.steps for row in rows)
+
+
+def span(numbers: Iterable[int]) -> str:
+    """The lowest and the highest, or the one that all are."""
+    some = set(numbers)
+    return "–".join(map(str, sorted({min(some), max(some)})))
+
+
+Groups = dict[tuple[str, str], list[Group]]
+"""By task and model; the first of several is the one that represents the model."""
+
+
+def grouped(scores: Iterable[Score]) -> Groups:
+    """Runs with other settings never come into one group."""
+    parts: dict[tuple[str, str, str], list[Score]] = {}
+    for score in sorted(scores, key=lambda score: in_order(score.run.task, score.run.model)):
+        parts.setdefault((score.run.task, score.run.model, score.recipe), []).append(score)
+    groups: Groups = {}
+    for (task, model, _), some in parts.items():
+        groups.setdefault((task, model), []).append(Group(tuple(sorted(some, key=lambda score: score.run.seed))))
+    return {key: sorted(some, key=_rank) for key, some in groups.items()}
+
+
+def by_task(scores: Iterable[Score]) -> dict[str, list[Group]]:
+    groups: dict[str, list[Group]] = {}
+    for (task, _), some in grouped(scores).items():
+        groups.setdefault(task, []).extend(some)
+    return groups
+
+
+def _rank(group: Group) -> tuple[bool, bool, int, int, int, str]:
+    """First what has a test and sees all inputs, then the longest runs, the most usual settings, the most seeds."""
+    tested = group.tested()
+    steps = max((score.run.steps for score in tested.scores), default=0)
+    settings, oddities = group.scores[0].run.settings, group.unusual
+    count = len(oddities.split(", ")) if oddities else 0
+    return not tested.scores, "without=" in settings, -steps, count, -len(tested.scores), settings
+
+
+def in_order(task: str, model: str) -> tuple[int, str, int, str]:
+    """As the paper has tasks and models, and then all others by name."""
+    return [*TASKS, task].index(task), task, [*MODELS, model].index(model), model
+
+
+def ways(scores: Iterable[Score]) -> list[str]:
+    """What is unusual about how all were evaluated, in a sentence; nothing if it is as ever."""
+    every = dict.fromkeys(str(score.trial._replace(source="network", after=1.0)) for score in scores)
+    words = ", or with ".join(filter(None, every))
+    return [f"{'With' if len(every) == 1 else 'Some with'} {words}."] if words else []
+
+
+def sample_counts(scores: Sequence[Score]) -> str:
+    """How many samples each score is of, in words: one number if that does not depend on the size."""
+    counts: dict[int, set[int]] = {}
+    for score in sorted(scores, key=lambda score: score.n):
+        counts.setdefault(score.n, set()).add(score.samples or 0)
+    words = {n: " or ".join(map(str, sorted(some))) for n, some in counts.items()}
+    if len(set(words.values())) == 1:
+        return words.popitem()[1]
+    return ", ".join(f"{count} (n = {n})" for n, count in words.items())
+
+
+def shown(rows: Iterable[Row]) -> tuple[Groups, list[str]]:
+    """The scores of the longest runs, and a sentence about those that are left out."""
+    kept, others = longest(rows)
+    words = "shorter runs" if others > 1 else "shorter run"
+    about = f"{others} {words} of the same task, model, settings and seed {'are' if others > 1 else 'is'} not shown."
+    return grouped(table(kept)), [about] * bool(others)

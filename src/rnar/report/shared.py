@@ -1,0 +1,186 @@
+"""Runs of several folders and CSV files, and the CSV file by which they are shared."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from rnar.common.escaping import as_cell, from_cell, printable
+from rnar.common.files import appearing, free, read
+from rnar.report.runs import COLUMNS, Row, Tell, configured, parsed, rows_of, without
+
+FILE = "runs.csv"
+YES, NO = "yes", "no"
+KEY = ("task", "model", "seed", "planned", "settings")  # what makes a run the same run
+LATER = ("test_last", "test_average")  # columns that older files do not have
+OPTIONAL = {name for name, kind in get_type_hints(Row).items() if type(None) in get_args(kind)}
+
+
+def gather(paths: Iterable[Path], tell: Tell) -> list[Row]:
+    """All runs in these folders, below them, and in these CSV files, each once. What cannot be read is told."""
+    return once([row for path in paths for row in _rows_at(path, tell)], tell)
+
+
+def _rows_at(path: Path, tell: Tell) -> list[Row]:
+    if not path.exists():
+        raise ValueError(f"there is no {path}; name folders with runs, or CSV files that --export wrote")
+    if not path.is_dir():
+        return read_rows(path, tell)
+    folders = configured(path)
+    if not folders and (path / FILE).is_file():
+        return read_rows(path / FILE, tell)
+    rows: list[Row] = []
+    for folder in folders:
+        try:
+            rows += rows_of(folder)
+        except (ValueError, OSError) as error:
+            tell(f"{folder} is left out: {error}")
+    if not rows:
+        unreadable = " that can be read" if folders else ""
+        raise ValueError(f"there is no run{unreadable} in {path} or below; `rnar train` makes one")
+    return rows
+
+
+def once(rows: Iterable[Row], tell: Tell) -> list[Row]:
+    """Each run once: of two that are the same the one that got further, and else the first.
+
+    Two that are finished and disagree are both left out: one of them is wrong.
+    """
+    kept: dict[tuple[Any, ...], Row] = {}
+    wrong: set[tuple[Any, ...]] = set()
+    for row in rows:
+        key = tuple(getattr(row, name) for name in KEY)
+        other, run = kept.setdefault(key, row), f"{row.task}, {row.model}, seed {row.seed}"
+        if other.finished and row.finished and _outcome(other) != _outcome(row):
+            tell(f"{other.place} and {row.place} are the same run ({run}) and disagree; both are left out")
+            wrong.add(key)
+        elif other is not row and other.path and row.path:
+            tell(f"{other.path} and {row.path} are the same run ({run}); it is counted once")
+        if (row.finished, row.steps) > (other.finished, other.steps):
+            kept[key] = row
+    return [row for key, row in kept.items() if key not in wrong]
+
+
+def _outcome(row: Row) -> tuple[Any, ...]:
+    """What came out, by which two rows of one run must agree; of a run that was repeated the time may differ."""
+    return row.steps, row.validation_step, row.test_n64, row.test_samples
+
+
+def export(rows: Iterable[Row], folder: Path) -> str:
+    """Put rows into the folder's CSV, in place of those of the same runs; all others stay as they are.
+
+    So does the row of a run that had been finished where it now is not, or tested on more samples. Says what was done,
+    in words.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--export {folder} is a file; name a folder, in which {FILE} is made")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = free(folder / FILE, replace=True)
+    lines = _lines(path) if path.exists() else []
+    before, replaced, added = len(lines), 0, 0
+    places = {_key(line): place for place, line in reversed(list(enumerate(lines)))}
+    for row in rows:
+        new = {name: _written(getattr(row, name)) for name in COLUMNS}
+        place = places.get(_key(new))
+        if place is None:
+            lines.append(new)
+            added += 1
+        elif _tells_more(row, lines[place]):
+            lines[place] = {**lines[place], **new, "note": new["note"] or lines[place].get("note", "")}
+            replaced += 1
+    lines.sort(key=_order)
+    columns = dict.fromkeys([*COLUMNS, *(name for line in lines for name in line)])  # those that somebody added: last
+    with appearing(path) as file:
+        file.write(as_table(columns, lines))
+    return f"{path}: rows {added} added, {replaced} replaced, {before - replaced} kept"
+
+
+def _written(value: Any) -> str:
+    """A value as the CSV has it: None is empty, a bool is yes or no."""
+    if isinstance(value, bool):
+        return YES if value else NO
+    return "" if value is None else str(value)
+
+
+def _tells_more(row: Row, line: dict[str, str]) -> bool:
+    """Is there as much known as there was, or more?"""
+    finished = line["finished"] == YES
+    if not (row.finished and finished):
+        return row.finished or not finished
+    samples = line["test_samples"]
+    return not samples.isdecimal() or row.test_samples is None or row.test_samples >= int(samples)
+
+
+def _key(line: dict[str, str]) -> tuple[str, ...]:
+    """What tells runs apart: on how many samples it was tested does not make another run."""
+    return tuple(without(("test_samples",), line[name]) if name == "settings" else line[name] for name in KEY)
+
+
+def _order(line: dict[str, str]) -> tuple[str, str, str, int, str]:
+    seed = line["seed"]
+    return line["task"], line["model"], line["settings"], int(seed) if seed.isdecimal() else 0, line["planned"]
+
+
+def as_table(columns: Iterable[str], lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """The content of a CSV file."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(columns), restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: as_cell(x) if isinstance(x, str) else x for name, x in line.items()} for line in lines)
+    return text.getvalue().encode()
+
+
+def read_table(path: Path, what: str) -> tuple[list[str], list[dict[str, str]]]:
+    """The columns and the lines of a CSV file."""
+    try:
+        reader = csv.DictReader(io.StringIO(read(path).decode("utf-8-sig")), restval="")
+        return list(reader.fieldnames or []), list(reader)
+    except (UnicodeDecodeError, csv.Error):
+        raise ValueError(f"{path} is no CSV of {what}: it is not text") from None
+
+
+def said(line: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """The cells of a line, safe to be shown."""
+    return {name: printable(from_cell(line.get(name) or "")) for name in names}
+
+
+def read_rows(path: Path, tell: Tell) -> list[Row]:
+    """The rows of a CSV; those that make no sense are told and left out."""
+    rows = []
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            row = replace(_row(line), place=f"row {number} of {path}")
+            parsed(row.settings)
+            rows.append(row)
+        except ValueError as error:
+            tell(f"row {number} of {path} is left out: {error}")
+    if not rows:
+        raise ValueError(f"there is no run in {path}; `rnar report RUNS --export FOLDER` writes some")
+    return rows
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    columns, lines = read_table(path, "runs")
+    missing = [name for name in COLUMNS if name not in (*LATER, *columns)]
+    if missing:
+        raise ValueError(f"{path} is no CSV of runs as --export writes it: it has no column {missing[0]}")
+    if any(None in line for line in lines):
+        raise ValueError(f"{path} is damaged: a row has more cells than there are columns")
+    return lines
+
+
+def _row(line: dict[str, str]) -> Row:
+    """A row out of the cells of one, if each makes sense."""
+    cells = said(line, COLUMNS)
+    values = {name: None if text == "" and name in OPTIONAL else text for name, text in cells.items()}
+    if cells["finished"] not in (YES, NO):
+        raise ValueError(f"finished is {cells['finished']!r}, neither {YES} nor {NO}")
+    try:
+        return msgspec.convert({**values, "finished": cells["finished"] == YES}, Row, strict=False)
+    except msgspec.ValidationError as error:
+        what, _, name = str(error).replace("`", "").partition(" - at $.")
+        raise ValueError(f"{name} is {cells.get(name)!r}: {what[0].lower()}{what[1:]}") from None
