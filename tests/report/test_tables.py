@@ -7,7 +7,7 @@ import json
 import pytest
 
 from helpers.reporting import cells, made_up, page_of, write
-from rnar.report.published import TASKS, substituted
+from rnar.report.published import TASKS, substituted, tasks_of
 
 
 def test_a_cell_is_the_mean_over_seeds_and_their_standard_deviation(runs):
@@ -176,3 +176,12 @@ def test_a_table_may_have_the_averages_of_the_weights_where_runs_kept_them(tmp_p
 def test_a_table_of_networks_that_no_run_has_is_refused(runs):
     with pytest.raises(ValueError, match="no finished run here has a test of the average of the weights; train with"):
         page_of(runs, 1, "average")
+
+
+def test_an_average_over_runs_of_several_lengths_says_so(tmp_path):
+    for place, task in enumerate(tasks_of(1)):
+        made_up(tmp_path, task, score=0.5, steps=2000 if place else 10000)
+    page = page_of(tmp_path, 1)
+    average = next(row for row in page.rows if row[0].text == "Average, 10 tasks")
+    ((letter, _),) = [note for note in page.notes if note[1] == "average over runs of 2000–10000 steps"]
+    assert dict(zip(page.names, average, strict=True))["RNAR ours"].marks == letter

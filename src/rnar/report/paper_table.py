@@ -7,7 +7,7 @@ from itertools import zip_longest
 from rnar.report import published as paper
 from rnar.report.page import DASH, EMPTY, Cell, Page, difference, mark_best, number, quiet
 from rnar.report.runs import Row
-from rnar.report.scores import Group, Groups, shown, steps_of
+from rnar.report.scores import Group, Groups, mixed_steps, shown
 from rnar.training.run import NETWORKS, Which
 
 OTHERS = (paper.BASELINE, "rt", "g-forgetnet")  # models that are no variants of RNAR
@@ -135,7 +135,9 @@ class _Table:
         """The average of RNAR with triplets in all tasks, which the paper does not have."""
         groups = {task: some[0] for task in self.tasks if (some := self._scored(task, paper.MAIN))}
         if paper.substitutions(paper.MAIN, self.tasks, self.table) and len(groups) == len(self.tasks):
-            ours = [number(paper.mean_of_tasks(_means(groups))), DASH, _done(groups, self.tasks)]
+            marks = self.result.notes.marks(mixed_steps(groups))
+            done = quiet(f"{len(groups)} of {len(groups)}")
+            ours = [number(paper.mean_of_tasks(_means(groups)), marks=marks), DASH, done]
             self._only_main("· with triplets in all", ours)
 
     def _only_main(self, title: str, ours: list[Cell]) -> None:
@@ -150,9 +152,9 @@ class _Table:
         for model in self.ours:
             groups = {task: group for task, group in self._our_groups(model).items() if task in tasks}
             score = mean(_means(groups)) if len(groups) == len(tasks) else None
-            cell = DASH if score is None else number(score, marks=self._mixture(model, tasks))
+            cell = DASH if score is None else number(score, marks=self._mixture(model, tasks, mixed_steps(groups)))
             published = float(theirs[model].text) if model in theirs else None
-            cells += [cell, difference(score, published), _done(groups, tasks)]
+            cells += [cell, difference(score, published), quiet(f"{len(groups)} of {len(tasks)}")]
         self._add(title, cells)
 
     def _published_average(self, model: str, tasks: list[str], mean: Mean, printed: bool) -> Cell:
@@ -181,9 +183,3 @@ class _Table:
 
 def _means(groups: dict[str, Group]) -> dict[str, float]:
     return {task: group.mean for task, group in groups.items() if group.mean is not None}
-
-
-def _done(groups: dict[str, Group], tasks: list[str]) -> Cell:
-    """How many of the tasks were run, and how many steps each if there is an average."""
-    steps = steps_of(run for group in groups.values() for run in group.runs) if len(groups) == len(tasks) else ""
-    return quiet(f"{len(groups)} of {len(tasks)}" + f" × {steps}" * bool(steps))

@@ -191,6 +191,12 @@ def steps_of(rows: Iterable[Row]) -> str:
     return span(row.steps for row in rows)
 
 
+def mixed_steps(groups: Mapping[str, Group]) -> str:
+    """A note for an average over tasks, where some runs are longer than others."""
+    steps = steps_of(run for group in groups.values() for run in group.runs)
+    return f"average over runs of {steps} steps" if "–" in steps else ""
+
+
 def span(numbers: Iterable[int]) -> str:
     """The lowest and the highest, or the one that all are."""
     some = set(numbers)

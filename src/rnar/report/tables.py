@@ -9,17 +9,17 @@ from rnar.clrs.splits import is_official
 from rnar.evaluation.sets import ProblemSet
 from rnar.nn.reasoner import HintSource
 from rnar.report import published as paper
-from rnar.report.page import DASH, EMPTY, MINUS, Cell, Page, mark_best, number, percent, quiet
-from rnar.report.page import difference as differ
+from rnar.report.page import DASH, EMPTY, MINUS, Cell, Page, difference, mark_best, number, percent, quiet
 from rnar.report.progress import algorithm
 from rnar.report.runs import Row
 from rnar.report.scores import (
-    VALIDATION,
+    TEST,
     Group,
     Groups,
     Score,
     by_task,
     longest,
+    mixed_steps,
     sample_counts,
     shown,
     span,
@@ -31,7 +31,7 @@ from rnar.training.run import Which
 
 HEAD = ["task", "model", "seeds ×\nsteps"]
 SCORES = ["test\nn = 64", "average\nn = 64", "paper\nn = 64", "test −\npaper", "valid.\nn = 16"]
-TEST, AVERAGE, PAPER = 3, 4, 5
+SCORED = 3, 4, 5  # columns of scores that are compared
 DEVIATION = "mean over seeds ± their standard deviation, which one seed does not have"
 LISTED = (
     f"Scores are micro-F1 in percent. Test: of the network that validation selected, on the official set, {DEVIATION}. "
@@ -75,10 +75,9 @@ def listing(rows: Iterable[Row]) -> Page:
     for task in dict.fromkeys(task for task, _ in groups):
         lines = []
         for group in (group for key, some in groups.items() if key[0] == task for group in some):
-            if group.tested().scores:
-                lines.append(_finished(page, group))
-            lines += [_unfinished(page, group, run) for run in group.unfinished]
-        mark_best(lines, (TEST, AVERAGE, PAPER))
+            lines += [_line(page, group)] if group.tested().scores else []
+            lines += [_line(page, group, run) for run in group.unfinished]
+        mark_best(lines, SCORED)
         page.rows += lines
     page.rule()
     tested = [key for key, some in groups.items() if key[0] in paper.TASKS and some[0].tested().scores]
@@ -87,43 +86,32 @@ def listing(rows: Iterable[Row]) -> Page:
         if models.count(model) > 1:  # of one task there is no average
             _averages(page, model, groups)
     if not any(group.tested("average").scores for some in groups.values() for group in some):
-        page.drop(AVERAGE)
+        page.drop(SCORES.index("average\nn = 64") + len(HEAD))
         page.about.remove(AVERAGES)
     return page
 
 
-def _finished(page: Page, group: Group) -> list[Cell]:
-    test, average = group.tested(), group.tested("average")
-    runs = test.runs
-    test_cell = number(test.mean, test.spread, _marks(page, group, runs))
-    validation = group.where(lambda score: score.n == VALIDATION and score.trial.which == "best" and score.run in runs)
-    cells = [test_cell, _measured(page, average, len(runs), "average"), *_paper(page, group, test.mean)]
-    return [*_names(group), test.size, *cells, number(validation.mean), *_costs(runs)]
-
-
-def _unfinished(page: Page, group: Group, run: Row) -> list[Cell]:
-    theirs = _paper(page, group, None)
-    validation = None if run.last_validation is None else 100 * run.last_validation
-    done = quiet(f"{run.steps} of {run.planned}")
-    test = number(None, marks=_marks(page, group, [run], f"seed {run.seed} is not finished"))
-    return [*_names(group), done, test, DASH, *theirs, number(validation), *_costs([run])]
-
-
-def _names(group: Group) -> list[Cell]:
-    return [Cell(paper.title(group.task)), Cell(group.model)]
-
-
-def _marks(page: Page, group: Group, runs: list[Row], unfinished: str = "") -> str:
+def _line(page: Page, group: Group, unfinished: Row | None = None) -> list[Cell]:
+    """The runs of a group that are finished, or one that is not."""
+    test, average = (group.tested(which) if unfinished is None else Group(()) for which in ("best", "average"))
+    runs = test.runs if unfinished is None else [unfinished]
+    validations = [run.validation if unfinished is None else run.last_validation for run in runs]
+    validation = [100 * score for score in validations if score is not None]
+    state = f"seed {unfinished.seed} is not finished" if unfinished else ""
     drawn = "" if is_official(group.task) else "no official set: tested on samples that are drawn as those are"
-    return page.notes.marks(unfinished, drawn, group.unusual, *dict.fromkeys(run.note for run in runs))
-
-
-def _paper(page: Page, group: Group, score: float | None) -> list[Cell]:
-    """The paper's number, and the difference."""
+    marks = page.notes.marks(state, drawn, group.unusual, *dict.fromkeys(run.note for run in runs))
     theirs = paper.published(group.model, group.task)
-    if theirs is None:
-        return [DASH, DASH]
-    return [number(theirs.mean, theirs.spread, page.notes.marks(theirs.note)), differ(score, theirs.mean)]
+    return [
+        Cell(paper.title(group.task)),
+        Cell(group.model),
+        quiet(f"{unfinished.steps} of {unfinished.planned}") if unfinished else test.size,
+        number(test.mean, test.spread, marks),
+        _measured(page, average, len(runs), "average"),
+        number(theirs.mean, theirs.spread, page.notes.marks(theirs.note)) if theirs else DASH,
+        difference(test.mean, theirs.mean if theirs else None),
+        number(mean(validation) if validation else None),
+        *_costs(runs),
+    ]
 
 
 def _costs(runs: list[Row]) -> list[Cell]:
@@ -147,14 +135,14 @@ def _averages(page: Page, model: str, groups: Groups) -> None:
     note = page.notes.marks(f"{paper.SUBSTITUTE} on {mixed}, as in the paper" if mixed else "")
     printed = paper.numbers().get((2, model, paper.AVERAGE))
     whole = len(scores) == len(paper.TASKS)
-    done = f"{len(scores)} of {len(paper.TASKS)}" + f" × {steps_of(_runs(ours.values()))}" * whole
+    done, steps = f"{len(scores)} of {len(paper.TASKS)}", page.notes.marks(mixed_steps(ours) if whole else "")
     means = {"Average, 30 tasks": paper.mean_of_tasks, "Average, 8 categories": paper.mean_of_categories}
     for title, average in means.items():
         own = average(scores) if whole else None
         known = average(theirs) if len(theirs) == len(paper.TASKS) else None
         if printed and average is paper.mean_of_tasks:
             known = printed.mean
-        cells = [number(own), EMPTY, number(known), differ(own, known)]
+        cells = [number(own, marks=steps), EMPTY, number(known), difference(own, known)]
         page.add(Cell(title), Cell(model, marks=note), quiet(done), *cells, *[EMPTY] * 3)
 
 
@@ -165,7 +153,7 @@ def _runs(groups: Iterable[Group]) -> list[Row]:
 def network_table(rows: Iterable[Row]) -> Page:
     """The tests of the selected network of each run, the last one, and the average of the weights."""
     kept, _ = longest(rows)
-    scores = [score for score in table(kept) if score.run.test_n64 is not None and score.n != VALIDATION]
+    scores = [score for score in table(kept) if score.run.test_n64 is not None and score.n == TEST]
     page = Page("Which network of a run", [*HEAD], left=2, about=[OF_NETWORKS])
     _pivot(page, scores, NETWORKS, lambda score: score.trial.which)
     page.about += _compared({id(score.run): score.run for score in scores}.values())
