@@ -72,7 +72,7 @@ class Score:
 
 
 def table(rows: Iterable[Row]) -> list[Score]:
-    """The scores of runs: each network on the test set, and the selected and the last one in validation."""
+    """The scores of runs: each network on the test set, and the selected one in validation."""
     scores = []
     for row in rows:
         bounds = None if row.test_low is None or row.test_high is None else (row.test_low, row.test_high)
@@ -81,7 +81,6 @@ def table(rows: Iterable[Row]) -> list[Score]:
                 interval = bounds if which == "best" else None
                 scores.append(Score(row, row.recipe, Trial(which), TEST, value, interval, row.test_samples))
         scores.append(Score(row, row.recipe, Trial("best"), VALIDATION, row.validation))
-        scores.append(Score(row, row.recipe, Trial("last"), VALIDATION, row.last_validation))
     return scores
 
 
@@ -89,17 +88,16 @@ def longest(rows: Iterable[Row]) -> tuple[list[Row], int]:
     """Of runs of the same task, model, recipe and seed the longest finished one, and one that is under way if it has
     come further; and how many others there are."""
     same: dict[tuple[str, str, str, int], list[Row]] = {}
-    count = 0
     for row in rows:
         same.setdefault((row.task, row.model, row.recipe, row.seed), []).append(row)
-        count += 1
     kept: list[Row] = []
     for some in same.values():
-        ends = [row for row in some if row.test_n64 is not None]
-        end = max(ends, key=lambda row: row.steps, default=None)
-        ahead = [row for row in some if row.test_n64 is None and (end is None or row.steps > end.steps)]
-        kept += [row for row in (end, max(ahead, key=lambda row: row.steps, default=None)) if row is not None]
-    return kept, count - len(kept)
+        ends = sorted((row for row in some if row.test_n64 is not None), key=lambda row: -row.steps)[:1]
+        ahead = [
+            row for row in some if row.test_n64 is None and row.steps > max((end.steps for end in ends), default=-1)
+        ]
+        kept += ends + sorted(ahead, key=lambda row: -row.steps)[:1]
+    return kept, sum(map(len, same.values())) - len(kept)
 
 
 @dataclass(frozen=True)
@@ -119,15 +117,12 @@ class Group:
     @property
     def runs(self) -> list[Row]:
         """The longest of each seed."""
-        return list({score.run.seed: score.run for score in self._by_steps()}.values())
+        in_steps = sorted(self.scores, key=lambda score: (score.run.seed, score.run.steps))
+        return list({score.run.seed: score.run for score in in_steps}.values())
 
     @property
     def unfinished(self) -> list[Row]:
-        rows = {score.run.seed: score.run for score in self._by_steps() if score.run.test_n64 is None}
-        return list(rows.values())
-
-    def _by_steps(self) -> list[Score]:
-        return sorted(self.scores, key=lambda score: (score.run.seed, score.run.steps))
+        return self.where(lambda score: score.run.test_n64 is None).runs
 
     @property
     def sizes(self) -> list[int]:
@@ -228,7 +223,7 @@ def by_task(scores: Iterable[Score]) -> dict[str, list[Group]]:
 def _rank(group: Group) -> tuple[bool, bool, int, int, int, str]:
     """First what has a test and sees all inputs, then the longest runs, the most usual settings, the most seeds."""
     tested = group.tested()
-    steps = max((score.run.steps for score in tested.scores), default=0)
+    steps = max(score.run.steps for score in tested.scores or group.scores)
     settings, oddities = group.scores[0].run.settings, group.unusual
     count = len(oddities.split(", ")) if oddities else 0
     return not tested.scores, "without=" in settings, -steps, count, -len(tested.scores), settings
