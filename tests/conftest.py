@@ -49,9 +49,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def nothing_ships(tmp_path, monkeypatch):
     """As if the package came without networks: which tasks have one changes with time."""
-    from rnar.asking import shipped
+    from rnar.inference import pretrained
 
-    monkeypatch.setattr(shipped, "home", lambda: tmp_path / "no_networks")
+    monkeypatch.setattr(pretrained, "home", lambda: tmp_path / "no_networks")
 
 
 @pytest.fixture

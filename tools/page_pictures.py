@@ -20,10 +20,10 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
 import rnar
-from rnar.asking import shipped
-from rnar.asking.solver import Solver
 from rnar.cli.report import Kind, report
 from rnar.cli.solve import page as in_terminal
+from rnar.inference import pretrained
+from rnar.inference.solver import Solver
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -100,7 +100,7 @@ def main() -> None:
 
 
 def network(task: str, runs: Path) -> Solver | None:
-    folder = shipped.for_task(task) or runs / task
+    folder = pretrained.for_task(task) or runs / task
     return rnar.load(folder) if folder.is_dir() else None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rnar.asking.shipping import ship
+from rnar.inference.shipping import ship
 from rnar.training import Run
 
 HOME = Path(__file__).parent.parent / "src" / "rnar" / "networks"

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rnar import clrs, models
-    from rnar.asking import Answer, Solver, load, solve, view
     from rnar.clrs import algorithm, sample, trace
     from rnar.evaluation.evaluate import evaluate
+    from rnar.inference import Answer, Solver, load, solve, view
     from rnar.models import Model
     from rnar.nn.aggregators import Aggregator
     from rnar.nn.processors.message_passing import MessagePassing
@@ -56,7 +56,7 @@ __all__ = [
 
 _PLACES = {
     "Aggregator": "rnar.nn.aggregators:Aggregator",
-    "Answer": "rnar.asking:Answer",
+    "Answer": "rnar.inference:Answer",
     "Live": "rnar.training.live:Live",
     "MessagePassing": "rnar.nn.processors.message_passing:MessagePassing",
     "Model": "rnar.models:Model",
@@ -64,17 +64,17 @@ _PLACES = {
     "Reasoner": "rnar.nn.reasoner:Reasoner",
     "Run": "rnar.training:Run",
     "Settings": "rnar.training:Settings",
-    "Solver": "rnar.asking:Solver",
+    "Solver": "rnar.inference:Solver",
     "algorithm": "rnar.clrs:algorithm",
     "clrs": "rnar.clrs",
     "evaluate": "rnar.evaluation.evaluate:evaluate",
-    "load": "rnar.asking:load",
+    "load": "rnar.inference:load",
     "models": "rnar.models",
     "sample": "rnar.clrs:sample",
-    "solve": "rnar.asking:solve",
+    "solve": "rnar.inference:solve",
     "trace": "rnar.clrs:trace",
     "train": "rnar.training:train",
-    "view": "rnar.asking:view",
+    "view": "rnar.inference:view",
 }
 """where a name is: in a module, or the module itself"""
 

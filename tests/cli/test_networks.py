@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from helpers.command import refused
-from rnar.asking import shipped
+from rnar.inference import pretrained
 
 
 def test_all_that_ship_are_listed_with_their_scores(run):
     code, out, err = run("networks")
     assert (code, err) == (0, "") and max(map(len, out.splitlines())) <= 80
-    for name in shipped.names():
-        card = shipped.read_card(shipped.home() / name)
+    for name in pretrained.names():
+        card = pretrained.read_card(pretrained.home() / name)
         assert card is not None
         line = next(line for line in out.splitlines() if line.startswith(f"{name} "))
         for task, test in card.tests.items():
@@ -19,7 +19,7 @@ def test_all_that_ship_are_listed_with_their_scores(run):
             assert all(text in line for text in shown), task
         below = out.replace("\n", " ").partition(f"{name}: ")[2].partition("MB")[0]
         assert f"{card.steps:,} steps, seed {card.seed}" in below and f"{card.step:,}" in below
-        assert below.rstrip().endswith(f"{shipped.megabytes(shipped.home() / name):.1f}")
+        assert below.rstrip().endswith(f"{pretrained.megabytes(pretrained.home() / name):.1f}")
 
 
 def test_one_may_be_listed_or_copied_to_go_on(run, tmp_path):

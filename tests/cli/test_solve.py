@@ -9,12 +9,12 @@ import shlex
 import pytest
 
 import rnar.clrs
-from helpers.asking import untrained
 from helpers.command import refused
+from helpers.inference import untrained
 from helpers.own_tasks import SORT, written
-from rnar.asking import shipped
 from rnar.cli.inputs import example, parsed, problem
 from rnar.clrs import ALGORITHMS, find
+from rnar.inference import pretrained
 
 LINE = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
 WAYS = [
@@ -124,7 +124,7 @@ def test_many_problems_are_lines_of_json(run, runs, tmp_path, monkeypatch):
 
 def test_a_network_that_ships_is_asked_if_none_is_named(run):
     out = run("solve", "binary_search", "[1, 3, 5, 7]", "5")[1]
-    card = shipped.read_card(shipped.folder_of("binary_search"))
+    card = pretrained.read_card(pretrained.folder_of("binary_search"))
     assert card is not None and "5.0 is at place 2" in out and f"{card.model}, seed {card.seed} after" in out
     other = run("solve", "binary_search", "[1, 3, 5, 7]", "5", "--network", "binary_search-rnar")[1]
     assert "rnar, seed 0 after" in other

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from helpers.asking import untrained
 from helpers.command import refused
+from helpers.inference import untrained
 from rnar.clrs import ALGORITHMS
 
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import rnar.clrs
-from helpers.asking import forged
 from helpers.evaluating import prepared
+from helpers.inference import forged
 from helpers.scoring import decide
 from rnar.clrs import ALGORITHMS, find
 from rnar.engine.run import predict

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rnar.asking.solver import Problem
 from rnar.clrs import find
 from rnar.common.files import read
+from rnar.inference.solver import Problem
 
 STDIN = "-"
 EXAMPLES = {

@@ -8,12 +8,12 @@ import tyro
 from rich.table import Column, Table
 from rich.text import Text
 
-from rnar.asking import shipped
-from rnar.asking.shipped import Card
-from rnar.asking.shipping import go_on
 from rnar.cli.flags import flag
 from rnar.cli.output import screen
 from rnar.common.durations import took
+from rnar.inference import pretrained
+from rnar.inference.pretrained import Card
+from rnar.inference.shipping import go_on
 
 CAPTION = (
     "\nScore: the micro-F1 of the benchmark in percent, on the official test (n=64) or its first samples, of the "
@@ -31,12 +31,12 @@ def networks(
         name: One of them.
         copy: Make a run of it in this folder, which `rnar train` takes further.
     """
-    chosen = shipped.names() if name is None else [shipped.folder_of(name).name]
+    chosen = pretrained.names() if name is None else [pretrained.folder_of(name).name]
     console = screen()
     if copy is not None:
         if name is None:
             raise ValueError(f"which network shall be copied? there are {', '.join(chosen)}")
-        console.print(f"{copy} can be trained further:\n{go_on(shipped.folder_of(name), copy)}", soft_wrap=True)
+        console.print(f"{copy} can be trained further:\n{go_on(pretrained.folder_of(name), copy)}", soft_wrap=True)
         return
     console.print(table(chosen), end="\n\n")
     for line in histories(chosen):
@@ -50,7 +50,7 @@ def table(names: list[str]) -> Table:
     columns = [Column(name, justify="left" if name in words else "right", no_wrap=True) for name in words + numbers]
     page = Table(*columns, box=None, pad_edge=False, header_style="dim")
     for name in names:
-        card = shipped.read_card(shipped.home() / name)
+        card = pretrained.read_card(pretrained.home() / name)
         assert card is not None
         for task, test in card.tests.items():
             low, high = (f"{100 * bound:.1f}" for bound in test.interval)
@@ -63,10 +63,10 @@ def table(names: list[str]) -> Table:
 def histories(names: list[str]) -> Iterator[Text]:
     """How each was trained, in a line, and how large it is."""
     for name in names:
-        folder = shipped.home() / name
-        card = shipped.read_card(folder)
+        folder = pretrained.home() / name
+        card = pretrained.read_card(folder)
         assert card is not None
-        yield Text.assemble(f"{name}: ", (f"{history(card)}, {shipped.megabytes(folder):.1f} MB", "dim"))
+        yield Text.assemble(f"{name}: ", (f"{history(card)}, {pretrained.megabytes(folder):.1f} MB", "dim"))
 
 
 def history(card: Card) -> str:

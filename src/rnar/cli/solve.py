@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import tyro
 from rich.text import Text
 
-from rnar.asking.answer import Answer, about_run
-from rnar.asking.ask import SHIPPED, random_problem, solver_for
-from rnar.asking.solver import AT_ONCE, Problem, Solver
 from rnar.cli.distribution import Distribution
 from rnar.cli.flags import flag
 from rnar.cli.inputs import STDIN, example, lines_of, of_line, problem
 from rnar.cli.output import bar, screen, tell
 from rnar.clrs import find
 from rnar.engine.workers import check_threads
+from rnar.inference.answer import Answer, about_run
+from rnar.inference.api import SHIPPED, random_problem, solver_for
+from rnar.inference.solver import AT_ONCE, Problem, Solver
 
 
 def solve(

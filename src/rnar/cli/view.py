@@ -6,16 +6,16 @@ from typing import Annotated
 import tyro
 from rich.console import Console
 
-from rnar.asking import shipped
-from rnar.asking.ask import SHIPPED, of_algorithm, random_problem, solver_for
-from rnar.asking.solver import OWN
 from rnar.cli.distribution import Distribution
 from rnar.cli.flags import flag
 from rnar.cli.inputs import problem
 from rnar.cli.output import bar, screen
 from rnar.clrs import find
 from rnar.common.files import free
-from rnar.player import Playback
+from rnar.inference import pretrained
+from rnar.inference.api import SHIPPED, of_algorithm, random_problem, solver_for
+from rnar.inference.page import Playback
+from rnar.inference.solver import OWN
 
 NONE = "none"
 
@@ -59,7 +59,7 @@ def view(
 
 def made(task: str, input: tuple[str, ...], network: str, given: dict) -> Playback:
     """The page of a problem."""
-    alone = network == NONE or (network == SHIPPED and shipped.for_task(task) is None)
+    alone = network == NONE or (network == SHIPPED and pretrained.for_task(task) is None)
     if alone:
         own = problem(task, input) if input else None
         return of_algorithm(own.sample, OWN) if own else of_algorithm(*random_problem(task, **given))

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import torch
 
-from rnar.asking.answer import Answer
-from rnar.asking.solver import by_name
-from rnar.asking.worst import worst
 from rnar.common.files import free
 from rnar.evaluation.sets import ProblemSet
+from rnar.inference.answer import Answer
+from rnar.inference.solver import by_name
+from rnar.inference.worst import worst
 from rnar.report.trials import Outcome
 from rnar.training import Run
 

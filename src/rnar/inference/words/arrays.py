@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from rnar.asking.words.saying import MOST, chosen, exact, named, several
 from rnar.clrs import Sample
 from rnar.clrs.pointers import in_order
+from rnar.inference.words.saying import MOST, chosen, exact, named, several
 
 Outputs = dict[str, np.ndarray]
 

@@ -4,12 +4,12 @@ import math
 from functools import cached_property
 from typing import Any
 
-from rnar.asking.words import say
 from rnar.clrs import Sample, find
 from rnar.clrs.naming import classes, labels
 from rnar.evaluation.beliefs import Belief, Wrong, is_judged
-from rnar.player import Playback, playback
-from rnar.player.page import Line
+from rnar.inference.page import Playback, playback
+from rnar.inference.page.playback import Line
+from rnar.inference.words import say
 
 
 class Answer:

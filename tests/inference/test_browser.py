@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import rnar.clrs
-from helpers.asking import forged
 from helpers.browser import Browser, installed
+from helpers.inference import forged
 from rnar.clrs import ALGORITHMS, Feature, Sample, Spec, edge, find, graph, node
 from rnar.clrs.naming import classes
 from rnar.evaluation.beliefs import Belief
-from rnar.player import playback
-from rnar.player.page import Line
-from rnar.player.scene import scene
+from rnar.inference.page import playback
+from rnar.inference.page.playback import Line
+from rnar.inference.page.scene import scene
 
 pytestmark = pytest.mark.skipif(not installed(), reason="there is no Chromium here to show pages in")
 

@@ -16,8 +16,8 @@ import numpy as np
 from rnar.clrs import Feature, Sample, find
 from rnar.clrs.naming import classes
 from rnar.common.files import appearing
-from rnar.player.encoding import Packer, as_shares, rounded, typed
-from rnar.player.scene import is_shown_at_first, scene, way_to_draw
+from rnar.inference.page.encoding import Packer, as_shares, rounded, typed
+from rnar.inference.page.scene import is_shown_at_first, scene, way_to_draw
 
 if TYPE_CHECKING:
     from rnar.evaluation.beliefs import Belief, Said
@@ -116,7 +116,7 @@ def _embedded(data: Any) -> str:
 
 @cache
 def _part(name: str) -> str:
-    return (resources.files("rnar.player") / "parts" / name).read_text("utf-8")
+    return (resources.files("rnar.inference.page") / "parts" / name).read_text("utf-8")
 
 
 def _features(sample: Sample, belief: Belief | None, packer: Packer, kind: str) -> list[dict[str, Any]]:

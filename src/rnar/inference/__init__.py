@@ -4,8 +4,8 @@ rnar.load("quickselect").solve([5.0, 2.0, 9.0])
 rnar.view("dijkstra", A, 0, network="runs/dijkstra/rnar/seed-0").save("page.html")
 """
 
-from rnar.asking.answer import Answer
-from rnar.asking.ask import load, solve, view
-from rnar.asking.solver import Solver
+from rnar.inference.answer import Answer
+from rnar.inference.api import load, solve, view
+from rnar.inference.solver import Solver
 
 __all__ = ["Answer", "Solver", "load", "solve", "view"]

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import rnar.clrs
-from helpers.asking import forged
+from helpers.inference import forged
 from helpers.own_tasks import SORT, written
 from rnar.clrs import ALGORITHMS, Sample, find
-from rnar.player import playback
-from rnar.player.encoding import Packer, rounded, typed
-from rnar.player.page import Line
-from rnar.player.scene import scene, way_to_draw
+from rnar.inference.page import playback
+from rnar.inference.page.encoding import Packer, rounded, typed
+from rnar.inference.page.playback import Line
+from rnar.inference.page.scene import scene, way_to_draw
 
 
 def data_of(html: str) -> dict:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from rnar.asking.words.saying import chosen, exact, several
 from rnar.clrs import Feature, Sample, find
 from rnar.clrs.naming import classes, in_words, labels
 from rnar.clrs.pointers import in_order
+from rnar.inference.words.saying import chosen, exact, several
 
 
 def of_any(sample: Sample, outputs: dict[str, np.ndarray]) -> str:

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import rnar
-from rnar.asking import shipped
-from rnar.asking.shipping import probed
 from rnar.clrs.splits import size_of
 from rnar.evaluation.beliefs import believed
+from rnar.inference import pretrained
+from rnar.inference.shipping import probed
 from rnar.models import MODELS
 from rnar.training.run import BEST, CONFIG
 
 STEPS = 70  # that a test takes at n=64, two or three seconds of one core; RNAR_ALL_SAMPLES=1 takes all samples
 ALL = bool(os.environ.get("RNAR_ALL_SAMPLES"))
-TASKS = [(name, task) for name in shipped.names() for task in shipped.read_card(shipped.home() / name).tests]
+TASKS = [(name, task) for name in pretrained.names() for task in pretrained.read_card(pretrained.home() / name).tests]
 
 
 def scores(name: str, task: str, n: int | None, some: np.ndarray) -> list[float]:
@@ -27,7 +27,7 @@ def scores(name: str, task: str, n: int | None, some: np.ndarray) -> list[float]
 
 
 def probe_of(name: str, task: str, n: int | None) -> dict:
-    (probe,) = [each for each in shipped.read_card(shipped.home() / name).probes[task] if each["n"] == n]
+    (probe,) = [each for each in pretrained.read_card(pretrained.home() / name).probes[task] if each["n"] == n]
     return probe
 
 
@@ -53,13 +53,13 @@ def test_it_scores_on_the_official_test_what_is_written(name, task):
         np.testing.assert_allclose(found, written, atol=0.1)
 
 
-@pytest.mark.parametrize("name", shipped.names())
+@pytest.mark.parametrize("name", pretrained.names())
 def test_what_is_written_of_it_is_complete_and_honest(name):
-    folder = shipped.home() / name
-    card = shipped.read_card(folder)
+    folder = pretrained.home() / name
+    card = pretrained.read_card(folder)
     assert sorted(path.name for path in folder.iterdir()) == sorted(["card.json", BEST, CONFIG])
     assert card.model in MODELS and 0 < card.step <= card.steps and card.minutes > 0
-    assert shipped.megabytes(folder) < 3
+    assert pretrained.megabytes(folder) < 3
     for task, test in card.tests.items():
         known, first = size_of(task, "test"), card.probes[task][0]["scores"]
         assert known.samples >= test.samples >= 32 and (test.samples == known.samples) == card.whole
@@ -69,13 +69,13 @@ def test_what_is_written_of_it_is_complete_and_honest(name):
         )
 
 
-@pytest.mark.parametrize("name", shipped.names())
+@pytest.mark.parametrize("name", pretrained.names())
 def test_it_can_be_asked_by_the_name_of_its_task(name):
     solver = rnar.load(name)
-    assert solver.card is not None and rnar.load(shipped.home() / name).tasks == solver.tasks
+    assert solver.card is not None and rnar.load(pretrained.home() / name).tasks == solver.tasks
     for task in solver.tasks:
-        assert shipped.for_task(task) is not None
+        assert pretrained.for_task(task) is not None
 
 
 def test_some_ship():
-    assert {"binary_search", "minimum", "quickselect"} <= set(shipped.names())
+    assert {"binary_search", "minimum", "quickselect"} <= set(pretrained.names())

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from helpers.evaluating import prepared
-from rnar.asking.worst import picked, worst
 from rnar.clrs.batch import stacked
 from rnar.evaluation.beliefs import believed
 from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.sets import ProblemSet
+from rnar.inference.worst import picked, worst
 
 SET = ProblemSet("bfs", 6, 20, 4, False)
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rnar.asking.words.saying import exact, several
 from rnar.clrs import Sample
+from rnar.inference.words.saying import exact, several
 
 Outputs = dict[str, np.ndarray]
 LONGEST = 200  # letters of a formula

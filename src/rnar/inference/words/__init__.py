@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rnar.asking.words import arrays, graphs, points, strings, tables
-from rnar.asking.words.of_any import of_any
 from rnar.clrs import Sample
+from rnar.inference.words import arrays, graphs, points, strings, tables
+from rnar.inference.words.of_any import of_any
 
 Outputs = dict[str, np.ndarray]
 

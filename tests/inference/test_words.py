@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from helpers.own_tasks import SORT, written
-from rnar.asking.words import SAYINGS, say
-from rnar.asking.words.saying import exact, named, several
 from rnar.clrs import ALGORITHMS, find, sample, trace
 from rnar.clrs.splits import facts
+from rnar.inference.words import SAYINGS, say
+from rnar.inference.words.saying import exact, named, several
 
 PATH = [[0, 2, 0, 0], [2, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 0]]  # 0 –2– 1 –3– 2, and node 3 alone
 CHAIN = [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0]]  # 0 → 1 → 2 ← 3
@@ -119,7 +119,7 @@ def test_an_answer_of_an_own_algorithm_is_told_by_the_kinds_of_its_outputs(tmp_p
 
 @pytest.mark.parametrize("task", ALGORITHMS)
 def test_any_output_can_be_told_by_its_kind(task):
-    from rnar.asking.words.of_any import of_any
+    from rnar.inference.words.of_any import of_any
 
     one = sample(task, 20, 1, seed=1).sample(0)
     text = of_any(one, one.outputs)

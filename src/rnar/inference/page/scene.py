@@ -7,7 +7,7 @@ import numpy as np
 from rnar.clrs import Feature, Sample, find
 from rnar.clrs.naming import distinct, has_letters, labels, letters, lists_of, number
 from rnar.clrs.pointers import in_order
-from rnar.player.layout import is_dense, places
+from rnar.inference.page.layout import is_dense, places
 
 FEW = 12  # nodes, up to which numbers are written beside them
 MANY = 20  # nodes in rows, up to which their numbers are written so that all differ

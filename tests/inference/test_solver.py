@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import rnar
-from helpers.asking import forged, untrained
+from helpers.inference import forged, untrained
 from helpers.own_tasks import SORT, written
-from rnar.asking.answer import Answer
-from rnar.asking.solver import AT_ONCE, Problem, Solver
 from rnar.clrs import ALGORITHMS
-from rnar.player.page import Line
+from rnar.inference.answer import Answer
+from rnar.inference.page.playback import Line
+from rnar.inference.solver import AT_ONCE, Problem, Solver
 
 A = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
 
@@ -132,7 +132,7 @@ def test_a_hint_of_one_entry_is_told_with_what_it_should_be():
 
 
 def test_what_does_not_fit_into_memory_is_refused(runs, monkeypatch):
-    monkeypatch.setattr("rnar.asking.solver.all_memory", lambda: 1000)
+    monkeypatch.setattr("rnar.inference.solver.all_memory", lambda: 1000)
     with pytest.raises(ValueError, match="minimum: 3 nodes are too many for this network: a step needs about 0 GB"):
         rnar.solve("minimum", [3, 1, 2], network=runs / "minimum")
 

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from rnar.asking import shipped
-from rnar.asking.answer import Answer, about_run
-from rnar.asking.solver import OWN, Problem, Progress, Solver
-from rnar.asking.words import say
 from rnar.clrs import Sample, find
 from rnar.clrs import sample as drawn
-from rnar.player import Playback, playback
-from rnar.player.page import Line
+from rnar.inference import pretrained
+from rnar.inference.answer import Answer, about_run
+from rnar.inference.page import Playback, playback
+from rnar.inference.page.playback import Line
+from rnar.inference.solver import OWN, Problem, Progress, Solver
+from rnar.inference.words import say
 from rnar.training.run import CONFIG, Which
 
 SHIPPED = "shipped"
@@ -29,10 +29,10 @@ def load(network: str | Path, which: Which = "best") -> Solver:
     path = Path(network)
     if (path / CONFIG).is_file():
         return Solver(path, which)
-    if str(network) in shipped.names():
-        return Solver(shipped.folder_of(str(network)))
+    if str(network) in pretrained.names():
+        return Solver(pretrained.folder_of(str(network)))
     if not path.is_dir():
-        raise ValueError(f"there is no folder {network}, and {shipped.unknown(str(network))}")
+        raise ValueError(f"there is no folder {network}, and {pretrained.unknown(str(network))}")
     below = sorted(config.parent for config in path.rglob(CONFIG))
     there = f"below it are {', '.join(map(str, below[:3]))}" if below else "there is none below it either"
     raise ValueError(f"{network} is no folder of a run: it has no {CONFIG}; {there}")
@@ -44,9 +44,9 @@ def solver_for(task: str, network: str | Path | Solver = SHIPPED) -> Solver:
     if isinstance(network, Solver):
         found = network
     elif network == SHIPPED:
-        folder = shipped.for_task(task)
+        folder = pretrained.for_task(task)
         if folder is None:
-            known = ", ".join(shipped.names()) or "none"
+            known = ", ".join(pretrained.names()) or "none"
             raise ValueError(f"no network for {task} ships with rnar (there is {known}); train one, and name its run: "
                              f"rnar train {task}, then --network runs/{task}/rnar/seed-0")  # fmt: skip
         found = Solver(folder)
@@ -96,7 +96,7 @@ def view(
         progress: Told which share of the network's work has been done since it was last told.
         named: The problem by names, or options of the distribution if it is random: `p=0.3`.
     """
-    network = None if network == SHIPPED and shipped.for_task(find(task).name) is None else network
+    network = None if network == SHIPPED and pretrained.for_task(find(task).name) is None else network
     names = find(task).problem.options
     if not arguments and (n is not None or seed is not None or all(name in names for name in named)):
         sample, origin = random_problem(task, n, seed, **named)

@@ -9,9 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rnar.asking import shipped
-from rnar.asking.answer import Answer
-from rnar.asking.fitting import Fitted, fitted
 from rnar.clrs import Sample, find
 from rnar.clrs.batch import stacked
 from rnar.engine.memory import all_memory
@@ -19,8 +16,11 @@ from rnar.engine.workers import Workers
 from rnar.evaluation.beliefs import believed
 from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import OFFICIAL
+from rnar.inference import pretrained
+from rnar.inference.answer import Answer
+from rnar.inference.page import Playback
+from rnar.inference.scaling import Fitted, fitted
 from rnar.nn.reasoner import Reasoner
-from rnar.player import Playback
 from rnar.training.result import Tested
 from rnar.training.run import Run, Which
 
@@ -45,7 +45,7 @@ class Solver:
 
     def __init__(self, folder: str | Path, which: Which = "best"):
         self.run = Run(folder)
-        self.card = shipped.read_card(self.run.path)
+        self.card = pretrained.read_card(self.run.path)
         self.which = self.card.which if self.card else which
         self.reasoner: Reasoner = self.run.network(which=which)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rnar.clrs
-from rnar.player.layout import is_dense, on_circle, places
+from rnar.inference.page.layout import is_dense, on_circle, places
 
 
 @pytest.mark.parametrize(

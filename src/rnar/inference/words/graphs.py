@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rnar.asking.words.saying import MOST, chosen, exact, named, several
 from rnar.clrs import Sample
 from rnar.clrs.pointers import path
+from rnar.inference.words.saying import MOST, chosen, exact, named, several
 
 Outputs = dict[str, np.ndarray]
 

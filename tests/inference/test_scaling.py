@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from helpers.instances import numbers, undirected
 from helpers.own_tasks import SORT, written
-from rnar.asking.fitting import DIVIDED, MOVED, fitted
 from rnar.clrs import ALGORITHMS, Sample, find
+from rnar.inference.scaling import DIVIDED, MOVED, fitted
 
 SCALES = {  # factor and shift under which a problem is the same
     "find_maximum_subarray_kadane": (50.0, 0.0),

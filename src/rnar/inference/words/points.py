@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rnar.asking.words.saying import chosen, named
 from rnar.clrs import Sample
+from rnar.inference.words.saying import chosen, named
 
 Outputs = dict[str, np.ndarray]
 

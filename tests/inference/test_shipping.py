@@ -13,13 +13,13 @@ import torch
 from safetensors.torch import load_file
 
 import rnar
-from helpers.asking import untrained
+from helpers.inference import untrained
 from helpers.training import tiny
-from rnar.asking import shipped, shipping
-from rnar.asking.shipped import read_card
-from rnar.asking.shipping import go_on, probed, ship
 from rnar.cli.main import main
 from rnar.evaluation.evaluate import evaluate
+from rnar.inference import pretrained, shipping
+from rnar.inference.pretrained import read_card
+from rnar.inference.shipping import go_on, probed, ship
 from rnar.training import Run, train
 
 
@@ -111,13 +111,13 @@ def test_the_first_step_of_going_on_starts_from_the_stored_weights(run, tmp_path
 def test_a_network_is_found_by_the_tasks_it_has_learned(tmp_path, monkeypatch):
     for name, tasks in {"minimum": ("minimum",), "few": ("bfs", "minimum")}.items():
         untrained(tmp_path / name, *tasks)
-        shutil.copy(next(shipped.home().glob("*/card.json")), tmp_path / name)
-    monkeypatch.setattr(shipped, "home", lambda: tmp_path)
-    assert shipped.names() == ["few", "minimum"]
-    assert shipped.for_task("minimum") == tmp_path / "minimum" and shipped.for_task("bfs") == tmp_path / "few"
-    assert shipped.for_task("dfs") is None
+        shutil.copy(next(pretrained.home().glob("*/card.json")), tmp_path / name)
+    monkeypatch.setattr(pretrained, "home", lambda: tmp_path)
+    assert pretrained.names() == ["few", "minimum"]
+    assert pretrained.for_task("minimum") == tmp_path / "minimum" and pretrained.for_task("bfs") == tmp_path / "few"
+    assert pretrained.for_task("dfs") is None
     with pytest.raises(ValueError, match="no network 'minimun' .did you mean 'minimum'.. ships with rnar"):
-        shipped.folder_of("minimun")
+        pretrained.folder_of("minimun")
 
 
 def test_the_tool_of_maintainers_writes_where_it_is_told(run, tmp_path):
