@@ -11,9 +11,9 @@ import rnar
 from rnar.clrs.splits import size_of
 from rnar.evaluation.beliefs import believed
 from rnar.inference import pretrained
-from rnar.inference.shipping import probed
 from rnar.models import MODELS
 from rnar.training.run import BEST, CONFIG
+from ship_network import probed
 
 STEPS = 70  # that a test takes at n=64, two or three seconds of one core; RNAR_ALL_SAMPLES=1 takes all samples
 ALL = bool(os.environ.get("RNAR_ALL_SAMPLES"))
@@ -79,3 +79,13 @@ def test_it_can_be_asked_by_the_name_of_its_task(name):
 
 def test_some_ship():
     assert {"binary_search", "minimum", "quickselect"} <= set(pretrained.names())
+
+
+def test_looking_up_a_network_reads_one_card_and_one_config(monkeypatch):
+    from rnar.training import files
+
+    read, found = files.read, []
+    monkeypatch.setattr(files, "read", lambda path: (found.append(path), read(path))[1])
+    rnar.solve("quickselect", [5.0, 2.0, 9.0])
+    assert len([path for path in found if path.name == CONFIG]) == 1
+    assert {path.parent.name for path in found} == {"quickselect"}

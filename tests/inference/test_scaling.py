@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from helpers.instances import numbers, undirected
 from helpers.own_tasks import SORT, written
 from rnar.clrs import ALGORITHMS, Sample, find
-from rnar.inference.scaling import DIVIDED, MOVED, fitted
+from rnar.inference.scaling import DIVIDED, MOVED, scaled
 
 SCALES = {  # factor and shift under which a problem is the same
     "find_maximum_subarray_kadane": (50.0, 0.0),
@@ -45,7 +45,7 @@ def drawn(task: str, seed: int, factor: float = 1.0, shift: float = 0.0) -> tupl
 @pytest.mark.parametrize("seed", range(3))
 def test_a_drawn_problem_is_left_as_it_is(task, seed):
     problem, solved = drawn(task, seed)
-    assert fitted(task, problem, solved) == (solved, "")
+    assert scaled(task, problem, solved) == (solved, "")
 
 
 @pytest.mark.parametrize("task", ALGORITHMS)
@@ -53,7 +53,7 @@ def test_a_drawn_problem_is_left_as_it_is(task, seed):
 def test_larger_numbers_become_those_of_training_and_the_steps_stay(task, seed):
     factor, shift = SCALES.get(task, (50.0, 7.0))
     problem, solved = drawn(task, seed, factor, shift)
-    found = fitted(task, problem, solved)
+    found = scaled(task, problem, solved)
     if "string" in find(task).problem.inputs:
         assert found.how == ""  # letters are no numbers
         return
@@ -75,7 +75,7 @@ def same(one: Sample, other: Sample) -> bool:
 @given(numbers())
 def test_an_order_is_never_changed(values):
     problem, solved = own("insertion_sort", values)
-    found = fitted("insertion_sort", problem, solved)
+    found = scaled("insertion_sort", problem, solved)
     assert np.array_equal(found.sample.outputs["pred"], solved.outputs["pred"])
     assert found.how in ("", MOVED)
 
@@ -83,22 +83,22 @@ def test_an_order_is_never_changed(values):
 @given(undirected(), st.data())
 def test_shortest_paths_are_never_changed(A, data):
     problem, solved = own("dijkstra", A, data.draw(st.integers(0, len(A) - 1)))
-    found = fitted("dijkstra", problem, solved)
+    found = scaled("dijkstra", problem, solved)
     assert np.array_equal(found.sample.outputs["pi"], solved.outputs["pi"]) and found.how in ("", DIVIDED)
 
 
 def test_numbers_that_rounding_would_make_equal_stay_as_they_are():
     problem, solved = own("insertion_sort", [1e20, 5.0, 4.0, 3.0])
-    found = fitted("insertion_sort", problem, solved)
+    found = scaled("insertion_sort", problem, solved)
     assert found.sample.outputs["pred"].tolist() == solved.outputs["pred"].tolist() == [1, 2, 3, 3]
 
 
 def test_edges_without_weights_are_taken_as_1():
-    found = fitted("bfs", *own("bfs", [[0, 7], [7, 0]], 0))
+    found = scaled("bfs", *own("bfs", [[0, 7], [7, 0]], 0))
     assert found.sample.inputs["A"].tolist() == [[0, 1], [1, 0]] and "taken as 1" in found.how
 
 
 def test_a_task_of_a_users_own_is_left_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for _ in written(tmp_path):
-        assert fitted(SORT, *own(SORT, [50.0, 20.0])).how == ""
+        assert scaled(SORT, *own(SORT, [50.0, 20.0])).how == ""

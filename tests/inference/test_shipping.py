@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +16,10 @@ from helpers.inference import untrained
 from helpers.training import tiny
 from rnar.cli.main import main
 from rnar.evaluation.evaluate import evaluate
-from rnar.inference import pretrained, shipping
-from rnar.inference.pretrained import read_card
-from rnar.inference.shipping import go_on, probed, ship
+from rnar.inference import pretrained
+from rnar.inference.pretrained import copy_run, read_card
 from rnar.training import Run, train
+from ship_network import probed, ship
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +85,7 @@ def test_any_network_of_a_run_can_ship(run, tmp_path, which):
 
 def test_training_goes_on_from_it(run, tmp_path, capsys):
     card = ship(run, tmp_path / "net", samples=4)
-    command = go_on(tmp_path / "net", tmp_path / "again")
+    command = copy_run(tmp_path / "net", tmp_path / "again")
     words = shlex.split(command)
     assert words[:3] == ["rnar", "train", "segments_intersect"] and "--average" in words and "--size" in words
     assert main([*words[1:], "--threads", "1"]) == 0
@@ -95,14 +94,14 @@ def test_training_goes_on_from_it(run, tmp_path, capsys):
     assert lines[0]["step"] > card.step and lines[-1]["step"] == steps
     assert f"step {steps}" in capsys.readouterr().out
     with pytest.raises(ValueError, match="is not empty; choose another folder"):
-        go_on(tmp_path / "net", tmp_path / "again")
+        copy_run(tmp_path / "net", tmp_path / "again")
     with pytest.raises(ValueError, match="is no network that ships: it has no card.json"):
-        go_on(run, tmp_path / "other")
+        copy_run(run, tmp_path / "other")
 
 
 def test_the_first_step_of_going_on_starts_from_the_stored_weights(run, tmp_path):
     ship(run, tmp_path / "net", samples=4)
-    go_on(tmp_path / "net", tmp_path / "again")
+    copy_run(tmp_path / "net", tmp_path / "again")
     state = load_file(tmp_path / "again" / "state.safetensors")
     stored = load_file(tmp_path / "net" / "best.safetensors")
     assert all(torch.equal(state[f"weights/{name}"], x.float()) for name, x in stored.items())
@@ -111,7 +110,8 @@ def test_the_first_step_of_going_on_starts_from_the_stored_weights(run, tmp_path
 def test_a_network_is_found_by_the_tasks_it_has_learned(tmp_path, monkeypatch):
     for name, tasks in {"minimum": ("minimum",), "few": ("bfs", "minimum")}.items():
         untrained(tmp_path / name, *tasks)
-        shutil.copy(next(pretrained.home().glob("*/card.json")), tmp_path / name)
+        card = json.loads((pretrained.home() / "minimum" / "card.json").read_text())
+        (tmp_path / name / "card.json").write_text(json.dumps({**card, "tasks": tasks}))
     monkeypatch.setattr(pretrained, "home", lambda: tmp_path)
     assert pretrained.names() == ["few", "minimum"]
     assert pretrained.for_task("minimum") == tmp_path / "minimum" and pretrained.for_task("bfs") == tmp_path / "few"
@@ -129,4 +129,3 @@ def test_the_tool_of_maintainers_writes_where_it_is_told(run, tmp_path):
         patch.setattr(sys, "argv", [str(tool), str(run), "--samples", "4", "--threads", "1", "--into", str(tmp_path)])
         runpy.run_path(str(tool), run_name="__main__")
     assert sorted(contents(tmp_path / "segments_intersect")) == ["best.safetensors", "card.json", "config.json"]
-    assert shipping.SAMPLES == 32

@@ -13,7 +13,8 @@ from helpers.own_tasks import SORT, written
 from rnar.clrs import ALGORITHMS
 from rnar.inference.answer import Answer
 from rnar.inference.page.playback import Line
-from rnar.inference.solver import AT_ONCE, Problem, Solver
+from rnar.inference.problem import Problem
+from rnar.inference.solver import AT_ONCE, Solver
 
 A = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
 
@@ -29,7 +30,8 @@ def runs(tmp_path_factory):
 def test_a_network_knows_what_it_is(runs):
     solver = rnar.load(runs / "both")
     assert solver.tasks == ("quickselect", "dijkstra") and solver.model == "mpnn"
-    assert solver.tests == {} and solver.card is None and solver.largest == {"quickselect": 16, "dijkstra": 16}
+    assert solver.tests == {} and solver.card is None
+    assert solver.domains["dijkstra"].sizes == [4, 7, 11, 13, 16]
     assert (
         "quickselect, dijkstra: mpnn, seed 0" in repr(solver)
         and "<td>quickselect, dijkstra</td>" in solver._repr_html_()
@@ -78,15 +80,40 @@ def test_plain_data_are_json(runs):
     assert plain["true_outputs"] == {"min": 1} and plain["steps"] == 2 and plain["nodes"] == 2
 
 
-def test_a_size_far_beyond_training_is_told(runs):
-    solver = rnar.load(runs / "minimum")
-    near, far = solver.solve(np.linspace(0, 1, 32)), solver.solve(np.linspace(0, 1, 33))
-    assert near.notes == () and far.notes == ("33 nodes are far more than the 16 that it was trained on at most",)
+def test_a_size_that_was_not_trained_on_is_told(runs):
+    solver, keys = rnar.load(runs / "minimum"), np.linspace(0, 1, 20)
+    assert solver.solve(keys[:16]).notes == ()
+    assert solver.solve(keys).notes == ("20 nodes are more than the 16 of training",)
+    assert solver.solve(keys[:3]).notes == ("3 nodes are fewer than the 4 of training",)
+
+
+@pytest.mark.parametrize(
+    ("task", "arguments", "said"),
+    [("insertion_sort", ([0.5, 0.5, 0.2, 0.1],), "equal numbers in key"),
+     ("binary_search", ([0.1, 0.2, 0.3, 0.4], 0.3), "a target that is one of the keys"),
+     ("binary_search", ([0.1, 0.2, 0.3, 0.4], 0.35), ""),
+     ("dijkstra", ([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]], 0), "edges of equal weight"),
+     ("bfs", ([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]], 0), ""),
+     ("task_scheduling", ([1, 40, 2, 3], [0.1, 0.2, 0.3, 0.4]), "d of 1.0 to 40.0, in place of 1.0 to 16.0"),
+     ("kmp_matcher", ("ATCGATCGAATTATCG", "ATCGATCGAATTA"), "the length of the second string of 13.0, in place of")],
+)  # fmt: skip
+def test_what_no_training_problem_has_is_told(tmp_path, task, arguments, said):
+    notes = "; ".join(rnar.load(untrained(tmp_path / "run", task)).solve(*arguments).notes)
+    assert f"not seen in training: {said}" in notes if said else "not seen" not in notes
+
+
+def test_a_graph_that_is_not_connected_is_told_where_all_were_in_training(tmp_path):
+    folder = untrained(tmp_path / "run", "bfs")
+    config = json.loads((folder / "config.json").read_text())
+    config["data"]["bfs"]["options"]["p"] = 1.0
+    (folder / "config.json").write_text(json.dumps(config))
+    ring = [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+    assert "a graph that is not connected" in rnar.load(folder).solve(ring, 0).notes[0]
 
 
 def test_numbers_out_of_range_are_told_and_answered_in_the_users_own(runs):
     answer = rnar.solve("minimum", [50, 20, 90], network=runs / "minimum")
-    assert "moved and divided" in answer.notes[0] and answer.algorithm == "the minimum is 20.0, at place 1"
+    assert "moved and divided" in answer.notes[-1] and answer.algorithm == "the minimum is 20.0, at place 1"
     assert answer.belief.sample.inputs["key"].max() == 1 and "20" in answer.view().html
 
 
@@ -98,6 +125,17 @@ def test_an_answer_to_any_task_shows_itself(task):
         assert (answer.agrees or wrong > 0) and answer.algorithm and answer.hints
         assert (answer.network == answer.algorithm) or not answer.agrees
         assert "srcdoc" in answer._repr_html_() and all(isinstance(line, Line) for line in answer.lines())
+
+
+def test_an_answer_that_is_as_good_counts_as_right():
+    sample = rnar.trace("insertion_sort", [0.5, 0.25, 0.5, 0.75])
+    belief = forged(sample, wrong=0.0)
+    belief.outputs["pred"].decided[:] = [2, 1, 1, 0]
+    answer = Answer(sample, belief)
+    assert not answer.agrees and answer.right and answer.lines()[0].tone == "right"
+    assert answer.agreement == "no, 3 of 4 entries differ, but it is as good: another order of equals"
+    plain = answer.plain()
+    assert (plain["agrees"], plain["right"], plain["equally_good"]) == (False, True, "another order of equals")
 
 
 def test_hints_are_told_with_their_step():

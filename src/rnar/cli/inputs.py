@@ -9,7 +9,7 @@ from typing import Any
 
 from rnar.clrs import find
 from rnar.common.files import read
-from rnar.inference.solver import Problem
+from rnar.inference.problem import Problem
 
 STDIN = "-"
 EXAMPLES = {
@@ -35,6 +35,15 @@ def example(task: str) -> str:
     if words and getattr(asked, "acyclic", False):
         words = words.replace("[1, 0]", "[0, 0]")  # an edge and no way back
     return f"{takes}, as in {words}" if words else takes
+
+
+def given_problem(task: str, words: tuple[str, ...], random: dict[str, Any]) -> Problem:
+    """The problem that words give; without words a random one, with these options."""
+    if words and random:
+        raise ValueError(
+            f"--{next(iter(random)).replace('_', '-')} is about random problems and means nothing with INPUT"
+        )
+    return problem(task, words) if words else Problem.random(task, **random)
 
 
 def problem(task: str, words: tuple[str, ...]) -> Problem:

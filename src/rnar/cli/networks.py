@@ -12,8 +12,7 @@ from rnar.cli.flags import flag
 from rnar.cli.output import screen
 from rnar.common.durations import took
 from rnar.inference import pretrained
-from rnar.inference.pretrained import Card
-from rnar.inference.shipping import go_on
+from rnar.inference.pretrained import Card, copy_run
 
 CAPTION = (
     "\nScore: the micro-F1 of the benchmark in percent, on the official test (n=64) or its first samples, of the "
@@ -36,7 +35,7 @@ def networks(
     if copy is not None:
         if name is None:
             raise ValueError(f"which network shall be copied? there are {', '.join(chosen)}")
-        console.print(f"{copy} can be trained further:\n{go_on(pretrained.folder_of(name), copy)}", soft_wrap=True)
+        console.print(f"{copy} can be trained further:\n{copy_run(pretrained.folder_of(name), copy)}", soft_wrap=True)
         return
     console.print(table(chosen), end="\n\n")
     for line in histories(chosen):

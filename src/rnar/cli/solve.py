@@ -10,20 +10,21 @@ from rich.text import Text
 
 from rnar.cli.distribution import Distribution
 from rnar.cli.flags import flag
-from rnar.cli.inputs import STDIN, example, lines_of, of_line, problem
+from rnar.cli.inputs import STDIN, example, given_problem, lines_of, of_line
 from rnar.cli.output import bar, screen, tell
 from rnar.clrs import find
 from rnar.engine.workers import check_threads
-from rnar.inference.answer import Answer, about_run
-from rnar.inference.api import SHIPPED, random_problem, solver_for
-from rnar.inference.solver import AT_ONCE, Problem, Solver
+from rnar.inference.answer import Answer, described
+from rnar.inference.api import PRETRAINED, solver_for
+from rnar.inference.problem import Problem
+from rnar.inference.solver import AT_ONCE, Solver
 
 
 def solve(
     task: Annotated[str, tyro.conf.arg(metavar="TASK")],
     /,
     input: Annotated[tuple[str, ...], tyro.conf.Positional, flag("INPUT...")] = (),
-    network: Annotated[str, flag("RUN", "the one that ships for the task")] = SHIPPED,
+    network: Annotated[str, flag("RUN", "the one that ships for the task")] = PRETRAINED,
     lines: Annotated[str | None, flag("FILE")] = None,
     json: bool = False,
     n: Annotated[int | None, flag("INT")] = None,
@@ -36,7 +37,8 @@ def solve(
     Args:
         task: Which; `rnar networks` has those for which a network ships.
         input: The problem, a word for each of its arguments: JSON, or numbers (5 2 9 or 5,2,9), or letters, or the name
-            of a file with these, or - for standard input. `rnar solve bfs graph.json 0`.
+            of a file with these, or - for standard input. `rnar solve bfs graph.json 0`; a graph in JSON may name its
+            nodes, '{"a": {"b": 2}, "b": ["c"], "c": []}'.
         network: The folder of a run of yours, or the name of a network that ships.
         lines: Many problems instead: a file with one in each line as JSON, or -. Answers are lines of JSON, too.
         json: The answer as a line of JSON.
@@ -46,26 +48,18 @@ def solve(
         distribution: What a random problem is drawn from.
     """
     check_threads(threads)
-    given = distribution.given(n=n, seed=seed)
+    random = distribution.given(n=n, seed=seed)
     solver = solver_for(task, network)
     if lines is not None:
-        if input or given:
+        if input or random:
             raise ValueError("--lines has all problems; give no other beside it")
         return solve_lines(solver, task, lines, threads)
-    if input and given:
-        raise ValueError(
-            f"--{next(iter(given)).replace('_', '-')} is about random problems and means nothing with INPUT"
-        )
-    if not input and not given:
+    if not input and not random:
         raise ValueError(f"what shall be solved? {task} takes {example(task)}; or --n 16 for a random problem")
-    console = screen()
+    console, asked = screen(), given_problem(task, input, random)
     with bar(console) as progress:
         work = progress.add_task(task, total=1.0)
-        advance = lambda share: progress.advance(work, share)  # noqa: E731
-        if input:
-            (answer,) = solver.answers([problem(task, input)], advance)
-        else:
-            answer = solver.answer(*random_problem(task, **given), advance)
+        answer = solver.answer(asked, lambda share: progress.advance(work, share))
     if json:
         print(writer.dumps(answer.plain(), ensure_ascii=False))
         return
@@ -75,7 +69,7 @@ def solve(
 
 def page(answer: Answer) -> Iterator[Text]:
     """An answer for people."""
-    yield Text.assemble((answer.task, "bold"), "  ", (about_run(answer.sample, answer.origin, answer.by), "dim"))
+    yield Text.assemble((answer.task, "bold"), "  ", (described(answer.sample, answer.origin, answer.by), "dim"))
     lines = answer.lines()
     width = max(len(line.term) for line in lines)
     for line in lines:

@@ -4,18 +4,14 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.console import Console
 
 from rnar.cli.distribution import Distribution
 from rnar.cli.flags import flag
-from rnar.cli.inputs import problem
+from rnar.cli.inputs import given_problem
 from rnar.cli.output import bar, screen
 from rnar.clrs import find
 from rnar.common.files import free
-from rnar.inference import pretrained
-from rnar.inference.api import SHIPPED, of_algorithm, random_problem, solver_for
-from rnar.inference.page import Playback
-from rnar.inference.solver import OWN
+from rnar.inference.api import PRETRAINED, page_of
 
 NONE = "none"
 
@@ -24,7 +20,7 @@ def view(
     task: Annotated[str, tyro.conf.arg(metavar="TASK")],
     /,
     input: Annotated[tuple[str, ...], tyro.conf.Positional, flag("INPUT...")] = (),
-    network: Annotated[str, flag("RUN", "the one that ships for the task, if there is one")] = SHIPPED,
+    network: Annotated[str, flag("RUN", "the one that ships for the task, if there is one")] = PRETRAINED,
     n: Annotated[int | None, flag("INT")] = None,
     seed: Annotated[int | None, flag("INT", "1")] = None,
     out: Annotated[Path | None, flag("PAGE.html", "TASK.html")] = None,
@@ -46,28 +42,11 @@ def view(
         distribution: What a random problem is drawn from.
     """
     find(task)
-    given = distribution.given(n=n, seed=seed)
-    if input and given:
-        raise ValueError(
-            f"--{next(iter(given)).replace('_', '-')} is about random problems and means nothing with INPUT"
-        )
+    random = distribution.given(n=n, seed=seed)
     target = free(out or Path(f"{task.replace(':', '.')}.html"), replace=force)
-    page = made(task, input, network, given)
-    page.save(target)
-    screen().print(f"{target}  {len(page.html) / 1e6:.2f} MB", soft_wrap=True)
-
-
-def made(task: str, input: tuple[str, ...], network: str, given: dict) -> Playback:
-    """The page of a problem."""
-    alone = network == NONE or (network == SHIPPED and pretrained.for_task(task) is None)
-    if alone:
-        own = problem(task, input) if input else None
-        return of_algorithm(own.sample, OWN) if own else of_algorithm(*random_problem(task, **given))
-    solver = solver_for(task, network)
-    with bar(Console()) as progress:
+    shown, console = given_problem(task, input, random), screen()
+    with bar(console) as progress:
         work = progress.add_task(task, total=1.0)
-        advance = lambda share: progress.advance(work, share)  # noqa: E731
-        if not input:
-            return solver.answer(*random_problem(task, **given), advance).view()
-        (answer,) = solver.answers([problem(task, input)], advance)
-        return answer.view()
+        page = page_of(shown, None if network == NONE else network, lambda share: progress.advance(work, share))
+    page.save(target)
+    console.print(f"{target}  {len(page.html) / 1e6:.2f} MB", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Asking a trained network: what ships, a problem of your own, its answer in words and step by step.
+"""Inference: load a trained network, solve a problem of your own with it, view the steps.
 
 rnar.load("quickselect").solve([5.0, 2.0, 9.0])
 rnar.view("dijkstra", A, 0, network="runs/dijkstra/rnar/seed-0").save("page.html")

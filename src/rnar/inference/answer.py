@@ -1,12 +1,14 @@
 """A network's answer to one problem, beside the algorithm's."""
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 from rnar.clrs import Sample, find
 from rnar.clrs.naming import classes, labels
 from rnar.evaluation.beliefs import Belief, Wrong, is_judged
+from rnar.inference.equivalence import equally_good
 from rnar.inference.page import Playback, playback
 from rnar.inference.page.playback import Line
 from rnar.inference.words import say
@@ -17,12 +19,22 @@ class Answer:
 
     Attributes:
         sample: The problem as it was given, solved by the algorithm.
-        belief: What the network believed at each step, in the numbers that it was given.
-        notes: What a reader should know besides.
+        belief: What the network predicted at each step, in the numbers that it was given.
+        notes: What a reader should know besides: how the problem differs from those of training.
+        names: What the nodes are called, where they have names.
     """
 
-    def __init__(self, sample: Sample, belief: Belief, by: str = "", origin: str = "", notes: tuple[str, ...] = ()):
-        self.sample, self.belief, self.by, self.origin, self.notes = sample, belief, by, origin, notes
+    def __init__(
+        self,
+        sample: Sample,
+        belief: Belief,
+        by: str = "",
+        origin: str = "",
+        notes: Sequence[str] = (),
+        names: Sequence[str] = (),
+    ):
+        self.sample, self.belief, self.by, self.origin = sample, belief, by, origin
+        self.notes, self.names = tuple(notes), tuple(names)
 
     @property
     def task(self) -> str:
@@ -31,17 +43,27 @@ class Answer:
     @cached_property
     def network(self) -> str:
         """Its answer, in words of the problem."""
-        return say(self.sample, self.belief.answers)
+        return say(self.sample, self.belief.answers, self.names)
 
     @cached_property
     def algorithm(self) -> str:
         """The algorithm's answer, in the same words."""
-        return say(self.sample, self.sample.outputs)
+        return say(self.sample, self.sample.outputs, self.names)
 
     @property
     def agrees(self) -> bool:
         """Is it the same in every entry?"""
         return self.belief.agrees
+
+    @cached_property
+    def equally_good(self) -> str:
+        """In which way it differs from the algorithm's answer and is as good; empty if it agrees or is wrong."""
+        return "" if self.agrees else equally_good(self.sample, self.belief.answers)
+
+    @property
+    def right(self) -> bool:
+        """Does it agree with the algorithm's answer, or is it as good?"""
+        return self.agrees or bool(self.equally_good)
 
     @property
     def sure(self) -> float:
@@ -63,7 +85,10 @@ class Answer:
     def agreement(self) -> str:
         """In words."""
         wrong, entries = sum(int(x.sum()) for x in self.belief.wrong_outputs.values()), self._judged
-        return "yes" if self.agrees else "no" if entries == 1 else f"no, {wrong} of {entries} entries differ"
+        if self.agrees:
+            return "yes"
+        differs = "no" if entries == 1 else f"no, {wrong} of {entries} entries differ"
+        return f"{differs}, but it is as good: {self.equally_good}" if self.equally_good else differs
 
     @property
     def sureness(self) -> str:
@@ -95,7 +120,7 @@ class Answer:
         truth = sample.hints[wrong.hint][wrong.step]
         if truth.ndim:
             return f" ({wrong.entries} of {is_judged(feature, truth).sum()} entries)"
-        names = labels(sample) if feature.kind == "mask_one" else classes(self.task, wrong.hint, feature)
+        names = self.names or labels(sample) if feature.kind == "mask_one" else classes(self.task, wrong.hint, feature)
         said = self.belief.hints[wrong.hint].decided[wrong.step - 1]
         return f" is {names[int(said)]} and should be {names[int(truth)]}"
 
@@ -109,14 +134,18 @@ class Answer:
             "network": self.network,
             "algorithm": self.algorithm,
             "agrees": self.agrees,
+            "right": self.right,
+            "equally_good": self.equally_good or None,
             "score": self.belief.score,
             "sure": None if math.isnan(self.sure) else round(self.sure, 4),
+            "hints": self.hints,
             "first_wrong": None
             if wrong is None
             else {"step": wrong.step, "hint": wrong.hint, "entries": wrong.entries},
             "hints_right": round(self.belief.hints_right, 4),
             "outputs": {name: x.tolist() for name, x in self.belief.answers.items()},
             "true_outputs": {name: x.tolist() for name, x in self.sample.outputs.items()},
+            "names": list(self.names) or None,
             "notes": list(self.notes),
         }
 
@@ -124,19 +153,18 @@ class Answer:
         """What is said of it, line by line."""
         wrong = self.first_wrong
         return [
-            Line("network", self.network, "right" if self.agrees else "wrong"),
+            Line("network", self.network, "right" if self.right else "wrong"),
             Line("algorithm", self.algorithm),
-            Line("agree", self.agreement),
+            Line("agrees", self.agreement),
             Line("sure", self.sureness),
             Line("hints", self.hints, step=wrong.step if wrong else None),
-            *(Line("note", note) for note in self.notes),
+            *(Line("notes", note) for note in self.notes),
         ]
 
     def view(self) -> Playback:
         """All steps as a page, which can be saved."""
-        return playback(
-            self.belief.sample, self.belief, about_run(self.sample, self.origin, self.by), self.lines(), self.sample
-        )
+        about = described(self.sample, self.origin, self.by)
+        return playback(self.belief.sample, self.belief, about, self.lines(), self.sample, self.names)
 
     def _repr_html_(self) -> str:
         return self.view()._repr_html_()
@@ -146,10 +174,10 @@ class Answer:
         return "\n".join(f"{line.term:{width}}  {line.text}" for line in self.lines())
 
     def __repr__(self) -> str:
-        return f"<{self.task}: {self.network}; {'right' if self.agrees else f'truly {self.algorithm}'}>"
+        return f"<{self.task}: {self.network}; {'right' if self.right else f'truly {self.algorithm}'}>"
 
 
-def about_run(sample: Sample, origin: str, by: str = "") -> str:
+def described(sample: Sample, origin: str, by: str = "") -> str:
     """What a page is of, in one line."""
     chapter = find(sample.task).chapter
     return "; ".join(filter(None, [f"{chapter}: {sample.nodes} nodes, {sample.steps} steps", origin, by]))

@@ -1,14 +1,16 @@
-"""The networks that come with this package.
+"""The pretrained networks that come with this package.
 
-    networks/TASK/config.json            of the run that it is from: `rnar networks TASK --copy FOLDER` lets it go on
-    networks/TASK/best.safetensors       its weights, as float16
-    networks/TASK/card.json              what it scored as stored here, and how it was made
+    networks/NAME/config.json            of the run that it is from
+    networks/NAME/best.safetensors       its weights, as float16
+    networks/NAME/card.json              what it scored as stored here, and how it was trained
 
-So each is the folder of a run, which lacks only what is needed to go on bit for bit.
+Each is a run folder that lacks only what is needed to resume training bit for bit; `copy_run` makes a run of it.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -17,16 +19,17 @@ from typing import Any
 import msgspec
 
 from rnar.common.names import nearest
-from rnar.training.files import read_json
+from rnar.training.files import pack, read_json, write
 from rnar.training.result import Tested
-from rnar.training.run import BEST, read_config
+from rnar.training.run import BEST, CONFIG, STATE, Run
+from rnar.training.settings import Resolved, Settings
 
 CARD = "card.json"
 
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of a network that ships."""
+    """What is known of a pretrained network."""
 
     tasks: tuple[str, ...]
     model: str
@@ -56,38 +59,46 @@ class Card:
     def plain(self) -> dict[str, Any]:
         return msgspec.to_builtins(self)
 
-    @staticmethod
-    def from_plain(plain: dict[str, Any]) -> Card:
-        return msgspec.convert(plain, Card)
-
 
 def home() -> Path:
-    """The folder that they lie in."""
+    """The folder of all pretrained networks."""
     return Path(str(resources.files("rnar"))) / "networks"
 
 
 def names() -> list[str]:
-    """Those that ship: most are called as their task is."""
+    """The names of all pretrained networks; most are called as their task is."""
     return sorted(card.parent.name for card in home().glob(f"*/{CARD}"))
 
 
 def folder_of(name: str) -> Path:
-    """Where the network of that name lies."""
-    if name not in names():
-        raise ValueError(unknown(name))
-    return home() / name
+    """The folder of the network of that name: `mst_prim`, also `MST-Prim`."""
+    known = names()
+    for spelling in (name, name.lower(), re.sub("[- ]", "_", name.lower())):
+        if spelling in known:
+            return home() / spelling
+    listed = ", ".join(known) or "none"
+    raise ValueError(f"no network {name!r}{nearest(name, known)} ships with rnar; those that do: {listed}")
 
 
-def unknown(name: str) -> str:
-    """What is said where there is no such network."""
-    known = ", ".join(names()) or "none"
-    return f"no network {name!r}{nearest(name, names())} ships with rnar; those that do: {known}"
+def run_folder(network: str | Path) -> Path:
+    """The folder of a run, given as such or by the name of a pretrained network."""
+    path = Path(network)
+    if (path / CONFIG).is_file():
+        return path
+    try:
+        return folder_of(str(network))
+    except ValueError as error:
+        if not path.is_dir():
+            raise ValueError(f"there is no folder {network}, and {error}") from None
+    below = sorted(config.parent for config in path.rglob(CONFIG))
+    there = f"below it are {', '.join(map(str, below[:3]))}" if below else "there is none below it either"
+    raise ValueError(f"{network} is no folder of a run: it has no {CONFIG}; {there}")
 
 
 def read_card(folder: Path) -> Card | None:
-    """What is written of a network; None for a run of a user's own."""
+    """The card of a pretrained network; None for a run of a user's own."""
     path = folder / CARD
-    return Card.from_plain(read_json(path, Card)) if path.is_file() else None
+    return msgspec.convert(read_json(path, Card), Card) if path.is_file() else None
 
 
 def megabytes(folder: Path) -> float:
@@ -95,6 +106,49 @@ def megabytes(folder: Path) -> float:
 
 
 def for_task(task: str) -> Path | None:
-    """The folder of a network that ships and has learned a task, if there is one."""
-    found = [home() / name for name in names() if task in read_config(home() / name)["settings"]["tasks"]]
-    return next((path for path in found if path.name == task), found[0] if found else None)
+    """The folder of the pretrained network for a task: that of the task's name, else the first that has learned it."""
+    for name in (task, *names()):
+        card = read_card(home() / name)
+        if card and task in card.tasks:
+            return home() / name
+    return None
+
+
+def copy_run(folder: Path, into: Path) -> str:
+    """Make a run folder of a pretrained network; returns the command with which training goes on there.
+
+    Its weights are those that ship. Adam's moments begin anew, and the data go on where they were.
+    """
+    run, card = Run(folder), read_card(folder)
+    if card is None:
+        raise ValueError(f"{folder} is no network that ships: it has no {CARD}")
+    if into.exists() and any(into.iterdir()):
+        raise ValueError(f"{into} is not empty; choose another folder")
+    roles = ["weights", f"candidate/{card.step}", *(["average"] if run.settings.average is not None else [])]
+    weights = run.network().state_dict()
+    tensors = {f"{role}/{name}": x.detach().clone() for role in roles for name, x in weights.items()}
+    notes = dict(
+        step=card.step,
+        candidates=[{"score": card.validation or 0.0, "step": card.step}],
+        streams={task: {**data, "next": card.step} for task, data in run.config["data"].items()},
+        sums={},
+        summed=0,
+        seconds=60 * card.minutes,
+        memory_mb=0.0,
+    )
+    into.mkdir(parents=True, exist_ok=True)
+    write(into / STATE, pack(tensors, notes))
+    write(into / BEST, pack(weights, {"step": card.step, "validation": card.validation or 0.0}))
+    write(into / CONFIG, (folder / CONFIG).read_bytes())
+    return " ".join(_command(run.settings, card.step, into))
+
+
+def _command(settings: Resolved, step: int, into: Path) -> Iterator[str]:
+    """`rnar train` with those settings that are not as they usually are."""
+    usual = Settings(settings.tasks, settings.model, settings.seed).resolved().plain()
+    yield f"rnar train {' '.join(settings.tasks)} --model {settings.name} --seed {settings.seed} --folder {into}"
+    own = {**settings.plain(), "steps": settings.steps if settings.steps > step else 2 * step}
+    for name, value in own.items():
+        if value != usual[name]:
+            words = " ".join(map(str, value)) if isinstance(value, list) else "inf" if value is None else value
+            yield f"--{name.replace('_', '-')} {words}"

@@ -1,4 +1,4 @@
-"""A user's numbers as networks know them: brought to the range of training, where that changes nothing of the problem.
+"""Scales a user's numbers to the range of training, where that does not change the problem.
 
 A network has seen keys between 0 and 1 and nothing else; an order, a shortest path or a convex hull is the same if all
 numbers are moved or divided together.
@@ -20,7 +20,7 @@ MOVED = "moved and divided"
 DIVIDED = "divided"
 
 
-class Fitted(NamedTuple):
+class Scaled(NamedTuple):
     """A problem as a network is given it."""
 
     sample: Sample
@@ -28,7 +28,7 @@ class Fitted(NamedTuple):
     """what was done to the numbers; empty if nothing was"""
 
 
-def fitted(task: str, own: Arguments, sample: Sample) -> Fitted:
+def scaled(task: str, own: Arguments, sample: Sample) -> Scaled:
     """The problem with its numbers in the range of training; as it is, where that cannot be or need not be done.
 
     `own` are its arguments as `Algorithm.own` gives them, `sample` is the same solved. Tasks that are not of the
@@ -38,7 +38,7 @@ def fitted(task: str, own: Arguments, sample: Sample) -> Fitted:
     rule = RULES.get(type(problem)) if is_official(task) else None
     found = rule(problem, *(argument.astype(np.float64) for argument in own)) if rule else None
     if found is None:
-        return Fitted(sample, "")
+        return Scaled(sample, "")
     arguments, how = found
     same_types = tuple(new.astype(old.dtype) for new, old in zip(arguments, own, strict=True))
     new = find(task).solve(same_types).sample(0)
@@ -46,7 +46,7 @@ def fitted(task: str, own: Arguments, sample: Sample) -> Fitted:
     same = new.steps == sample.steps and all(
         np.array_equal(new.outputs[name], sample.outputs[name]) for name in sample.outputs
     )
-    return Fitted(new, how) if same else Fitted(sample, "")
+    return Scaled(new, how) if same else Scaled(sample, "")
 
 
 def _numbers(problem: Numbers, values: np.ndarray) -> Any:

@@ -18,15 +18,14 @@ from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import OFFICIAL
 from rnar.inference import pretrained
 from rnar.inference.answer import Answer
+from rnar.inference.domain import TrainingDomain
 from rnar.inference.page import Playback
-from rnar.inference.scaling import Fitted, fitted
+from rnar.inference.problem import Problem
 from rnar.nn.reasoner import Reasoner
 from rnar.training.result import Tested
 from rnar.training.run import Run, Which
 
-FAR = 2  # times the largest size of training: beyond that, a note says so
 AT_ONCE = 32  # problems of a batch
-OWN = "your own input"
 
 Progress = Callable[[float], None]
 
@@ -78,14 +77,9 @@ class Solver:
         )
 
     @cached_property
-    def largest(self) -> dict[str, int]:
-        """By task: how many nodes the largest problems had that it was trained on."""
-        sizes = self.run.settings.sizes
-        problems = {task: find(task).problem for task in self.tasks}
-        return {
-            task: max(map(problem.length, sizes)) if sizes else max(problem.training_sizes)
-            for task, problem in problems.items()
-        }
+    def domains(self) -> dict[str, TrainingDomain]:
+        """By task: what it was trained on."""
+        return {task: TrainingDomain(task, self.run.config["data"][task]) for task in self.tasks}
 
     def task(self, name: str | None = None) -> str:
         """One of its tasks; the only one, where none is named."""
@@ -98,8 +92,7 @@ class Solver:
 
     def solve(self, *arguments: Any, task: str | None = None, progress: Progress | None = None, **named: Any) -> Answer:
         """The answer to one problem, given as `rnar.trace` takes it."""
-        problem = Problem.own(self.task(task), *arguments, **named)
-        return next(self.answers([problem], progress))
+        return self.answer(Problem.own(self.task(task), *arguments, **named), progress)
 
     def view(
         self, *arguments: Any, task: str | None = None, progress: Progress | None = None, **named: Any
@@ -107,10 +100,10 @@ class Solver:
         """The same as a page that plays it step by step."""
         return self.solve(*arguments, task=task, progress=progress, **named).view()
 
-    def answer(self, sample: Sample, origin: str = "", progress: Progress | None = None) -> Answer:
-        """The answer to a problem that the algorithm has solved already, in the numbers that it has."""
-        self.task(sample.task)
-        return next(self.answers([Problem(sample, Fitted(sample, ""), origin)], progress))
+    def answer(self, problem: Problem, progress: Progress | None = None) -> Answer:
+        """The answer to a problem."""
+        self.task(problem.sample.task)
+        return next(self.answers([problem], progress))
 
     def answers(
         self, problems: Iterable[Problem], progress: Progress | None = None, threads: int | None = None
@@ -136,7 +129,9 @@ class Solver:
             batch = stacked([problems[k].seen.sample for k in places])
             for k, belief in zip(places, believed(workers, batch, self.run.model.batch, progress=told), strict=True):
                 problem = problems[k]
-                found[k] = Answer(problem.sample, belief, str(self), problem.origin, self._notes(problem))
+                found[k] = Answer(
+                    problem.sample, belief, str(self), problem.origin, self._notes(problem), problem.names
+                )
         return [found[k] for k in range(len(problems))]
 
     def _check_memory(self, sample: Sample) -> None:
@@ -148,17 +143,21 @@ class Solver:
                 f"{needed / 1e9:.0f} GB, and this machine has {there / 1e9:.0f}"
             )
 
-    def _notes(self, problem: Problem) -> tuple[str, ...]:
-        task, nodes, notes = problem.sample.task, problem.sample.nodes, []
-        largest, test = self.largest[task], self.tests.get(task)
-        if nodes > FAR * largest and not find(task).problem.only_size:
-            said = f"{nodes} nodes are far more than the {largest} that it was trained on at most"
-            tested = find(task).problem.length(OFFICIAL)
+    def _notes(self, problem: Problem) -> list[str]:
+        """How the problem differs from those of training."""
+        task, nodes = problem.sample.task, problem.sample.nodes
+        domain, test, notes = self.domains[task], self.tests.get(task), []
+        if nodes > max(domain.sizes):
             known = f"; at n={OFFICIAL} its score is {test.score:.1%}" if test else ""
-            notes.append(said + known + (", and this is larger still" if test and nodes > tested else ""))
+            larger = ", and this is larger still" if test and nodes > find(task).problem.length(OFFICIAL) else ""
+            notes.append(f"{nodes} nodes are more than the {max(domain.sizes)} of training{known}{larger}")
+        if nodes < min(domain.sizes):
+            notes.append(f"{nodes} nodes are fewer than the {min(domain.sizes)} of training")
+        if outside := domain.outside(problem.seen.sample):
+            notes.append(f"not seen in training: {outside}")
         if problem.seen.how:
             notes.append(f"its numbers were {problem.seen.how} for the network, to the range that it was trained on")
-        return tuple(notes)
+        return notes
 
     def __str__(self) -> str:
         return by_name(self.run, self.steps)
@@ -181,18 +180,3 @@ def by_name(run: Run, steps: int | None = None) -> str:
     """Which network of all it is, in a few words."""
     after = f" after {steps:,} steps" if steps is not None else ""
     return f"{run.settings.name}, seed {run.settings.seed}{after}"
-
-
-class Problem:
-    """A problem to be solved: as it was given, and as the network sees it."""
-
-    def __init__(self, sample: Sample, seen: Fitted, origin: str = OWN):
-        self.sample, self.seen, self.origin = sample, seen, origin
-
-    @staticmethod
-    def own(task: str, *arguments: Any, **named: Any) -> Problem:
-        """A user's own."""
-        algorithm = find(task)
-        own = algorithm.own(*arguments, **named)
-        sample = algorithm.solve(own).sample(0)
-        return Problem(sample, fitted(task, own, sample))

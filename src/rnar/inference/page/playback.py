@@ -64,6 +64,7 @@ def playback(
     about: str = "",
     verdict: Sequence[Line] = (),
     shown: Sample | None = None,
+    names: Sequence[str] = (),
 ) -> Playback:
     """The page of a sample.
 
@@ -73,11 +74,12 @@ def playback(
         about: Where all that comes from, in one line.
         verdict: What is said of the answer, above the picture.
         shown: The same run under other numbers, where the network was given them in another range.
+        names: What the nodes are called, where they have names.
     """
     of_inputs = shown or sample
     title = f"{sample.task}, {sample.nodes} nodes"
     packer = Packer()
-    picture = scene(of_inputs)
+    picture = scene(of_inputs, names)
     data = {
         "task": sample.task,
         "nodes": sample.nodes,

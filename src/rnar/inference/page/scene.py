@@ -1,5 +1,6 @@
 """How a problem is drawn: its nodes in rows or in the plane, and each feature in its own way."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,27 @@ from rnar.inference.page.layout import is_dense, places
 
 FEW = 12  # nodes, up to which numbers are written beside them
 MANY = 20  # nodes in rows, up to which their numbers are written so that all differ
+LONGEST = 4  # letters of a name that are written on a node
 WEIGHTS = 40  # edges, up to which their weights are
 HIDDEN = ("pos", "pred", "adj", "string")  # inputs that tell a reader nothing new
 
 
-def scene(sample: Sample) -> dict[str, Any]:
-    """Where nodes stand and what is written on them, as plain data."""
+def scene(sample: Sample, names: Sequence[str] = ()) -> dict[str, Any]:
+    """Where nodes stand and what is written on them, as plain data; `names` are what they are called, if anything."""
     found = in_plane(sample) or in_rows(sample)
+    if names:
+        found["faces"] = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
     rows, columns = _sides(sample)
-    return {**found, "labels": _names(sample), "rows": rows, "columns": columns, "flags": _given_flags(sample)}
+    return {
+        **found,
+        "labels": list(names) or _labels(sample),
+        "rows": rows,
+        "columns": columns,
+        "flags": _given_flags(sample),
+    }
 
 
-def _names(sample: Sample) -> list[str]:
+def _labels(sample: Sample) -> list[str]:
     """How a node is called where it is pointed at."""
     return labels(sample) if "key" in sample.inputs else [str(i) for i in range(sample.nodes)]
 

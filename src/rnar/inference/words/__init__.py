@@ -1,6 +1,6 @@
 """An answer in words of its problem: "the median is 5.0", "no path to node 7"."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,16 +10,16 @@ from rnar.inference.words.of_any import of_any
 
 Outputs = dict[str, np.ndarray]
 
-SAYINGS: dict[str, Callable[[Sample, Outputs], str]] = {
+SAYINGS: dict[str, Callable[[Sample, Outputs, Sequence[str]], str]] = {
     **arrays.SAYINGS,
     **graphs.SAYINGS,
     **points.SAYINGS,
     **strings.SAYINGS,
     **tables.SAYINGS,
 }
-"""by task; each takes a problem and outputs in stored form, which may make no sense: a network's"""
+"""by task; each takes a problem, outputs in stored form, which may make no sense, and what the nodes are called"""
 
 
-def say(sample: Sample, outputs: Outputs) -> str:
+def say(sample: Sample, outputs: Outputs, names: Sequence[str] = ()) -> str:
     """An answer to a problem, the algorithm's or a network's, in a sentence."""
-    return SAYINGS.get(sample.task, of_any)(sample, outputs)
+    return SAYINGS.get(sample.task, of_any)(sample, outputs, names or [str(i) for i in range(sample.nodes)])

@@ -1,5 +1,7 @@
 """Of any algorithm, a user's own too: each output by what kind of feature it is."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rnar.clrs import Feature, Sample, find
@@ -8,7 +10,7 @@ from rnar.clrs.pointers import in_order
 from rnar.inference.words.saying import chosen, exact, several
 
 
-def of_any(sample: Sample, outputs: dict[str, np.ndarray]) -> str:
+def of_any(sample: Sample, outputs: dict[str, np.ndarray], names: Sequence[str] = ()) -> str:
     features = find(sample.task).spec.outputs
     return "; ".join(f"{name}: {_one(sample, name, features[name], value)}" for name, value in outputs.items())
 

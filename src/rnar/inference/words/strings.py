@@ -1,22 +1,24 @@
 """Of two strings."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rnar.clrs import Sample
 from rnar.clrs.naming import letters
+from rnar.inference.equivalence import DIAGONAL, LEFT, UP
 
 Outputs = dict[str, np.ndarray]
-DIAGONAL, UP, LEFT = 0, 1, 2  # as the table of a longest common subsequence has them
 
 
-def _match(sample: Sample, outputs: Outputs) -> str:
+def _match(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
     place, first = int(outputs["match"]), int((sample.inputs["string"] == 0).sum())
     if place < first:
         return f"the needle is at place {place} of the haystack"
     return "the needle is not in the haystack"
 
 
-def _common(sample: Sample, outputs: Outputs) -> str:
+def _common(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
     """What one reads along the arrows of the table, from its end."""
     b, first, key = outputs["b"], int((sample.inputs["string"] == 0).sum()), letters(sample)
     i, j, taken, differ = first - 1, sample.nodes - first - 1, [], 0

@@ -1,10 +1,11 @@
 """Of tables that dynamic programming fills: what they say of the whole problem."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from rnar.clrs import Sample
+from rnar.inference.equivalence import way_back
 from rnar.inference.words.saying import exact, several
 
 Outputs = dict[str, np.ndarray]
@@ -12,7 +13,7 @@ LONGEST = 200  # letters of a formula
 PAIRS = 6  # paths that are told
 
 
-def _parentheses(sample: Sample, outputs: Outputs) -> str:
+def _parentheses(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
     """Matrix i has p[i - 1] rows and p[i] columns; s[i, j] is the last matrix of the left part of i..j."""
     p, s = sample.inputs["p"].astype(float), outputs["s"]
     work = 0.0
@@ -42,7 +43,7 @@ def _tree(
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
 
 
-def _search_tree(sample: Sample, outputs: Outputs) -> str:
+def _search_tree(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
     """root[i, j] is the root of the keys i..j-1."""
     p, q, root = sample.inputs["p"].astype(float), sample.inputs["q"].astype(float), outputs["root"]
 
@@ -64,27 +65,19 @@ def _search_tree(sample: Sample, outputs: Outputs) -> str:
     return f"the tree {said}, of cost {exact(cost)}"
 
 
-def _way(before: np.ndarray, i: int, j: int) -> list[int]:
-    """From i to j, or as far back from j as it goes. (A pointer of i itself may lead on, by a loop.)"""
-    way = [j]
-    while way[-1] != i and int(before[way[-1]]) not in way:
-        way.append(int(before[way[-1]]))
-    return way[::-1]
-
-
-def _all_paths(sample: Sample, outputs: Outputs) -> str:
+def _all_paths(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
     """Pi[i, j] is the node before j on the way from i; some ways are told, and who has none."""
     A, Pi, n = sample.inputs["A"], outputs["Pi"], sample.nodes
     ways, none = [], []
     for i in range(n):
         for j in range(i + 1, n):
-            way = _way(Pi[i], i, j)
+            way = way_back(Pi[i], i, j)[::-1]
             steps = list(zip(way, way[1:], strict=False))
             if way[0] != i or not all(A[u, v] != 0 for u, v in steps):
-                none.append(f"{i} to {j}")
+                none.append(f"{names[i]} to {names[j]}")
             else:
                 length = sum(float(A[u, v]) for u, v in steps)
-                ways.append(f"{'→'.join(map(str, way))} ({exact(length)})")
+                ways.append(f"{'→'.join(names[v] for v in way)} ({exact(length)})")
     longest_first = sorted(ways, key=lambda way: -way.count("→"))
     said = [several(longest_first, PAIRS)] if ways else []
     return "; ".join([*said, *([f"no path from {several(none, PAIRS)}"] if none else [])])

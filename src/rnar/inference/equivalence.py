@@ -1,0 +1,156 @@
+"""Answers that differ from the algorithm's and are as good: another order of equal keys, another shortest path."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rnar.clrs import Sample
+from rnar.clrs.naming import letters
+from rnar.clrs.pointers import in_order, path
+
+Outputs = dict[str, np.ndarray]
+DIAGONAL, UP, LEFT = 0, 1, 2  # as the table of a longest common subsequence has them
+
+
+def equally_good(sample: Sample, outputs: Outputs) -> str:
+    """How an answer differs from the algorithm's, if it solves the problem as well; else an empty string."""
+    check, words = CHECKS.get(sample.task, (None, ""))
+    return words if check and check(sample, outputs, sample.outputs) else ""
+
+
+def _sorted(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    order = in_order(ours["pred"])
+    return len(order) == sample.nodes and bool((np.diff(sample.inputs["key"][order]) >= 0).all())
+
+
+def _same_key(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    ((name, i),), key = ours.items(), sample.inputs["key"]
+    return bool(key[int(i)] == key[int(theirs[name])])
+
+
+def _same_target(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    return bool(sample.inputs["key"][int(ours["return"])] == sample.inputs["target"])
+
+
+def _same_sum(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    sums = [sample.inputs["key"][int(x["start"]) : int(x["end"]) + 1].sum(dtype=float) for x in (ours, theirs)]
+    return int(ours["start"]) <= int(ours["end"]) and bool(np.isclose(*sums))
+
+
+def _as_many(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    """As many activities, none of which begins before the one before it has finished."""
+    mine = np.flatnonzero(ours["selected"])
+    order = mine[np.argsort(sample.inputs["s"][mine], kind="stable")]
+    compatible = (sample.inputs["s"][order[1:]] >= sample.inputs["f"][order[:-1]]).all()
+    return bool(compatible) and len(mine) == int((theirs["selected"] == 1).sum())
+
+
+def _same_worth(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    """Of the same worth, with at most t tasks whose deadline is t or earlier."""
+    d, w = sample.inputs["d"], sample.inputs["w"].astype(float)
+    mine, yours = (x["selected"] == 1 for x in (ours, theirs))
+    in_time = np.sort(d[mine]) >= np.arange(1, mine.sum() + 1)
+    return bool(in_time.all() and np.isclose(w[mine].sum(), w[yours].sum()))
+
+
+def _length(A: np.ndarray, way: list[int]) -> float:
+    """Of a path, given from its end; infinite where there is no edge."""
+    steps = list(zip(way[1:], way, strict=False))
+    return sum(float(A[u, v]) for u, v in steps) if all(A[u, v] != 0 for u, v in steps) else np.inf
+
+
+def _as_short(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    A = 1.0 * (sample.inputs["A"] != 0) if sample.task == "bfs" else sample.inputs["A"]
+    ways = [[path(x["pi"], v) for v in range(sample.nodes)] for x in (ours, theirs)]
+    return all(
+        one[-1] == other[-1] and np.isclose(_length(A, one), _length(A, other))
+        for one, other in zip(*ways, strict=True)
+    )
+
+
+def _all_as_short(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    A, n = sample.inputs["A"], sample.nodes
+
+    def lengths(Pi: np.ndarray) -> np.ndarray:
+        ways = [[way_back(Pi[i], i, j) for j in range(n)] for i in range(n)]
+        return np.array([[_length(A, way) if way[-1] == i else np.inf for way in of_i] for i, of_i in enumerate(ways)])
+
+    return np.allclose(lengths(ours["Pi"]), lengths(theirs["Pi"]))
+
+
+def way_back(before: np.ndarray, i: int, j: int) -> list[int]:
+    """From j back to i, or as far as the pointers go. (A pointer of i itself may lead on, by a loop.)"""
+    way = [j]
+    while way[-1] != i and int(before[way[-1]]) not in way:
+        way.append(int(before[way[-1]]))
+    return way
+
+
+def _topological(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    order = path(ours["topo"], int(ours["topo_head"]))
+    place = np.argsort(order) if len(order) == sample.nodes else None
+    return place is not None and all(place[u] < place[v] for u, v in np.argwhere(sample.inputs["A"] != 0))
+
+
+def _same_components(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    together = [x["scc_id"][:, None] == x["scc_id"] for x in (ours, theirs)]
+    return np.array_equal(*together)
+
+
+def _tree_of(A: np.ndarray, edges: np.ndarray) -> tuple[int, float, np.ndarray]:
+    """Of a set of edges [n, n]: how many there are, their weight, and who is connected with whom [n, n]."""
+    edges = (edges | edges.T) & ~np.eye(len(A), dtype=bool)
+    reached = edges | np.eye(len(A), dtype=bool)
+    for k in range(len(A)):
+        reached |= reached[:, k : k + 1] & reached[k]
+    missing = bool((edges & (A == 0)).any())
+    return int(edges.sum()) // 2, np.inf if missing else float(A[np.triu(edges)].sum(dtype=float)), reached
+
+
+def _same_tree(A: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> bool:
+    (count, weight, reached), (count_, weight_, reached_) = _tree_of(A, ours), _tree_of(A, theirs)
+    return count == count_ and bool(np.isclose(weight, weight_)) and np.array_equal(reached, reached_)
+
+
+def _spanning_edges(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    return _same_tree(sample.inputs["A"], ours["in_mst"] == 1, theirs["in_mst"] == 1)
+
+
+def _spanning_tree(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    """Pointers that lead to the source, along edges of a minimum spanning tree."""
+    pointing = [x["pi"][:, None] == np.arange(sample.nodes) for x in (ours, theirs)]
+    roots = [[path(x["pi"], v)[-1] for v in range(sample.nodes)] for x in (ours, theirs)]
+    return roots[0] == roots[1] and _same_tree(sample.inputs["A"], *pointing)
+
+
+def _same_subsequence(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
+    """Does each arrow of the table lead along a longest common subsequence?"""
+    first, key = int((sample.inputs["string"] == 0).sum()), letters(sample)
+    x, y = key[:first], key[first:]
+    longest = np.zeros((len(x) + 1, len(y) + 1), int)
+    for i, a in enumerate(x):
+        for j, b in enumerate(y):
+            longest[i + 1, j + 1] = longest[i, j] + 1 if a == b else max(longest[i, j + 1], longest[i + 1, j])
+    arrows = ours["b"][:first, first:]
+    equal = np.array([[a == b for b in y] for a in x])
+    up, left = longest[:-1, 1:] == longest[1:, 1:], longest[1:, :-1] == longest[1:, 1:]
+    good = (arrows == DIAGONAL) & equal | (arrows == UP) & up | (arrows == LEFT) & left
+    return bool(good.all())
+
+
+CHECKS: dict[str, tuple[Callable[[Sample, Outputs, Outputs], bool], str]] = {
+    **dict.fromkeys(("insertion_sort", "bubble_sort", "heapsort", "quicksort"), (_sorted, "another order of equals")),
+    **dict.fromkeys(("minimum", "quickselect"), (_same_key, "another of equal numbers")),
+    "binary_search": (_same_target, "another place of the same number"),
+    "find_maximum_subarray_kadane": (_same_sum, "another range of the same sum"),
+    "activity_selector": (_as_many, "other activities, as many"),
+    "task_scheduling": (_same_worth, "other tasks of the same worth"),
+    **dict.fromkeys(("bfs", "bellman_ford", "dijkstra", "dag_shortest_paths"), (_as_short, "other paths, as short")),
+    "floyd_warshall": (_all_as_short, "other paths, as short"),
+    "topological_sort": (_topological, "another topological order"),
+    "strongly_connected_components": (_same_components, "the same components, named by other nodes"),
+    "mst_kruskal": (_spanning_edges, "another tree of the same weight"),
+    "mst_prim": (_spanning_tree, "another tree of the same weight"),
+    "lcs_length": (_same_subsequence, "other arrows, to a subsequence as long"),
+}
+"""by task: whether (problem, answer, the algorithm's answer) are equally good, and what is said of it"""
