@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from helpers.command import refused
 from rnar.inference import pretrained
 
@@ -15,11 +17,26 @@ def test_all_that_ship_are_listed_with_their_scores(run):
         line = next(line for line in out.splitlines() if line.startswith(f"{name} "))
         for task, test in card.tests.items():
             low, high = test.interval
-            shown = [f"{100 * test.score:.1f}", f"{100 * low:.1f} to {100 * high:.1f}", f"{test.samples:,}", card.model]
-            assert all(text in line for text in shown), task
-        below = out.replace("\n", " ").partition(f"{name}: ")[2].partition("MB")[0]
-        assert f"{card.steps:,} steps, seed {card.seed}" in below and f"{card.step:,}" in below
-        assert below.rstrip().endswith(f"{pretrained.megabytes(pretrained.home() / name):.1f}")
+            size = f"{pretrained.megabytes(pretrained.home() / name):.1f}"
+            shown = [f"{100 * test.score:.1f}", f"{100 * low:.1f}–{100 * high:.1f}", f"{test.samples:,}", card.model]
+            assert all(text in line for text in [*shown, f"{card.step:,}", size]), task
+
+
+def test_of_one_it_is_told_how_it_was_trained(run):
+    code, out, _ = run("networks", "Binary_Search")
+    card = pretrained.read_card(pretrained.home() / "binary_search")
+    told = dict(line.split(None, 1) for line in out.splitlines())
+    assert code == 0 and card is not None and told["commit"] == card.commit
+    assert told["training"].startswith(f"{card.steps:,} steps of 32 samples in ") and "average" in told["training"]
+    assert told["data"] == "binary_search: n = 4, 7, 11, 13, 16"
+    assert f"{100 * card.tests['binary_search'].score:.1f}" in told["score"]
+
+
+def test_all_that_is_known_may_be_lines_of_json(run):
+    found = [json.loads(line) for line in run("networks", "--json")[1].splitlines()]
+    assert [each["name"] for each in found] == pretrained.names()
+    (one,) = map(json.loads, run("networks", "minimum", "--json")[1].splitlines())
+    assert one in found and one["tests"]["minimum"]["score"] and "probes" not in one
 
 
 def test_one_may_be_listed_or_copied_to_go_on(run, tmp_path):

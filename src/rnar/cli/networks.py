@@ -1,8 +1,9 @@
-"""`rnar networks`: those that come with the package."""
+"""`rnar networks`: the pretrained networks that come with the package."""
 
+import json as writer
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 from rich.table import Column, Table
@@ -13,63 +14,100 @@ from rnar.cli.output import screen
 from rnar.common.durations import took
 from rnar.inference import pretrained
 from rnar.inference.pretrained import Card, copy_run
+from rnar.training.run import NETWORKS, read_config
 
 CAPTION = (
-    "\nScore: the micro-F1 of the benchmark in percent, on the official test (n=64) or its first samples, of the "
-    "network as it is stored. rnar.load(NAME) gives it, rnar solve NAME asks it, --copy lets it go on learning."
+    "\nScore: the benchmark's micro-F1 in percent of the network as it is stored, on the official test (n=64) or its "
+    "first samples, with its 95% interval. rnar networks NAME tells how one was trained, rnar solve TASK uses it."
 )
 
 
 def networks(
     name: Annotated[str | None, tyro.conf.Positional, flag("NAME", "all")] = None,
     copy: Annotated[Path | None, flag("FOLDER")] = None,
+    json: bool = False,
 ) -> None:
-    """The networks that ship with rnar: what each has learned, how well, and how it was trained.
+    """The pretrained networks: their scores, steps and sizes; of one of them, how it was trained.
 
     Args:
         name: One of them.
         copy: Make a run of it in this folder, which `rnar train` takes further.
+        json: All that is known of each as a line of JSON.
     """
     chosen = pretrained.names() if name is None else [pretrained.folder_of(name).name]
     console = screen()
     if copy is not None:
         if name is None:
             raise ValueError(f"which network shall be copied? there are {', '.join(chosen)}")
-        console.print(f"{copy} can be trained further:\n{copy_run(pretrained.folder_of(name), copy)}", soft_wrap=True)
-        return
-    console.print(table(chosen), end="\n\n")
-    for line in histories(chosen):
-        console.print(line)
-    console.print(Text(CAPTION, "dim"))
+        console.print(
+            f"{copy} can be trained further:\n{copy_run(pretrained.home() / chosen[0], copy)}", soft_wrap=True
+        )
+    elif json:
+        for each in chosen:
+            print(writer.dumps(as_json(each)))
+    elif name is None:
+        console.print(table(chosen))
+        console.print(Text(CAPTION, "dim"))
+    else:
+        for term, text in details(chosen[0]):
+            console.print(Text.assemble((f"{term:10}  ", "dim"), text), soft_wrap=True)
+
+
+def as_json(name: str) -> dict[str, Any]:
+    """All that is known of a network, but for the scores of single samples."""
+    plain = _card(name).plain()
+    del plain["probes"]
+    return {"name": name, "folder": str(pretrained.home() / name), **plain}
 
 
 def table(names: list[str]) -> Table:
-    """The scores of each."""
-    words, numbers = ("network", "model"), ("score", "95% interval", "samples")
-    columns = [Column(name, justify="left" if name in words else "right", no_wrap=True) for name in words + numbers]
-    page = Table(*columns, box=None, pad_edge=False, header_style="dim")
+    """Scores, steps and sizes."""
+    left, right = ("network", "model"), ("score", "95% interval", "samples", "steps", "MB")
+    columns = [Column(head, justify="left" if head in left else "right", no_wrap=True) for head in left + right]
+    page = Table(*columns, box=None, pad_edge=False, collapse_padding=True, header_style="dim")
     for name in names:
-        card = pretrained.read_card(pretrained.home() / name)
-        assert card is not None
+        card, size = _card(name), f"{pretrained.megabytes(pretrained.home() / name):.1f}"
         for task, test in card.tests.items():
-            low, high = (f"{100 * bound:.1f}" for bound in test.interval)
             named = name if len(card.tests) == 1 else f"{name}: {task}"
-            scores = Text(f"{100 * test.score:.1f}", "bold"), f"{low} to {high}", f"{test.samples:,}"
-            page.add_row(named, card.model, *scores)
+            score, interval = Text(_percent(test.score), "bold"), "–".join(map(_percent, test.interval))
+            page.add_row(named, card.model, score, interval, f"{test.samples:,}", f"{card.step:,}", size)
     return page
 
 
-def histories(names: list[str]) -> Iterator[Text]:
-    """How each was trained, in a line, and how large it is."""
-    for name in names:
-        folder = pretrained.home() / name
-        card = pretrained.read_card(folder)
-        assert card is not None
-        yield Text.assemble(f"{name}: ", (f"{history(card)}, {pretrained.megabytes(folder):.1f} MB", "dim"))
+def details(name: str) -> Iterator[tuple[str, str]]:
+    """How a network was trained, what it scores and how it is used: terms and texts."""
+    card, folder = _card(name), pretrained.home() / name
+    config = read_config(folder)
+    settings = config["settings"]
+    yield "network", name
+    yield "model", f"{card.model}, {card.size} wide, seed {card.seed}"
+    for task, test in card.tests.items():
+        low, high = map(_percent, test.interval)
+        samples = "the official test" if card.whole else f"the first {test.samples} samples of the official test"
+        yield "score", f"{task}: {_percent(test.score)} (95% interval {low} to {high}) on {samples}, n=64"
+    if card.validation is not None:
+        yield "validation", f"{_percent(card.validation)}, n=16"
+    kept = f"{NETWORKS[card.which]} after {card.step:,} steps" if card.which != "last" else "the last network"
+    yield "training", f"{card.steps:,} steps of {settings['batch']} samples in {took(60 * card.minutes)}; {kept}"
+    for task, data in config["data"].items():
+        options = "".join(f"; {option} = {_listed(value)}" for option, value in data["options"].items())
+        yield "data", f"{task}: n = {_listed(data['sizes'])}{options}"
+    if card.commit:
+        yield "commit", card.commit
+    yield "folder", f"{folder}, {pretrained.megabytes(folder):.1f} MB"
+    yield "use", f'rnar solve {card.tasks[0]} --network {name}; rnar.load("{name}")'
+    yield "train on", f"rnar networks {name} --copy FOLDER"
 
 
-def history(card: Card) -> str:
-    """How it was trained, in a few words."""
-    which = {"best": f"step {card.step:,}, selected", "last": "last", "average": "average of weights"}[card.which]
-    commit = f", commit {card.commit[:7]}" if card.commit else ""
-    return f"{which} of {card.steps:,} steps, seed {card.seed}, {took(60 * card.minutes)}{commit}"
+def _card(name: str) -> Card:
+    card = pretrained.read_card(pretrained.home() / name)
+    assert card is not None
+    return card
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(f"{x:g}" for x in value) if isinstance(value, list) else str(value)
