@@ -320,6 +320,23 @@ def test_what_is_touched_is_told(shown):
     assert browser.evaluate('document.getElementById("told").textContent').startswith("algorithm, b_h of ")
 
 
+def test_hundreds_of_edges_are_hidden_until_they_are_asked_for(shown):
+    sample = rnar.clrs.sample("bfs", 64, 1, seed=1, p=1.0).sample(0)
+    browser, count = shown(sample, None, step=1), "document.querySelectorAll('.plane .edge:not(circle)').length"
+    assert browser.evaluate(count) == 0 and "all 2016 edges" in browser.evaluate("document.body.textContent")
+    browser.click("#legend [data-k=edges]")
+    assert browser.evaluate(count) == 2016
+
+
+def test_a_node_has_its_number_also_where_its_key_reads_the_same(shown):
+    sample = rnar.clrs.trace("minimum", [3.0, 1.0, 2.0])
+    browser = shown(sample, None)
+    numbers = "[...document.querySelectorAll('.cell small:first-of-type')].map(e => e.textContent)"
+    assert browser.evaluate(numbers) == ["0", "1", "2"]
+    browser.click('.panel [data-i="1"]')
+    assert "node 1 (1)" in browser.evaluate('document.getElementById("told").textContent')
+
+
 def test_features_can_be_hidden_and_the_theme_changed(shown):
     sample = some("quickselect", n=8)
     browser = shown(sample, forged(sample))

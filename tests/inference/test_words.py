@@ -11,7 +11,7 @@ from helpers.own_tasks import SORT, written
 from rnar.clrs import ALGORITHMS, find, sample, trace
 from rnar.clrs.splits import facts
 from rnar.inference.words import SAYINGS, say
-from rnar.inference.words.saying import exact, named, several
+from rnar.inference.words.saying import exact, named, percent, several
 
 PATH = [[0, 2, 0, 0], [2, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 0]]  # 0 –2– 1 –3– 2, and node 3 alone
 CHAIN = [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0]]  # 0 → 1 → 2 ← 3
@@ -127,6 +127,7 @@ def test_any_output_can_be_told_by_its_kind(task):
 
 
 def test_numbers_and_lists_are_short():
+    assert [percent(x) for x in (0, 0.001, 0.5, 0.996, 1)] == ["0%", "<1%", "50%", ">99%", "100%"]
     assert [exact(x) for x in (5, 0.25, 1 / 3, 1e10)] == ["5.0", "0.25", "0.3333", "1e+10"]
     assert [several("abc"), several("a"), several("")] == ["a, b and c", "a", ""]
     assert several(range(20)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more"

@@ -12,6 +12,7 @@ from rnar.inference.equivalence import equally_good
 from rnar.inference.page import Playback, playback
 from rnar.inference.page.playback import Line
 from rnar.inference.words import say
+from rnar.inference.words.saying import percent
 
 
 class Answer:
@@ -96,7 +97,7 @@ class Answer:
         sure, least = self.sure, self.belief.least_sure
         if math.isnan(sure):
             return "it does not say"
-        return f"{sure:.0%}" if self._judged == 1 else f"{sure:.0%} on average, {least:.0%} where it was least sure"
+        return percent(sure) if self._judged == 1 else f"{percent(sure)} on average, {percent(least)} where least sure"
 
     @property
     def hints(self) -> str:
@@ -107,7 +108,7 @@ class Answer:
         if steps < 1:
             return "there was no step to predict"
         told = f"{steps} steps" if steps > 1 else "its only step"
-        right = f"{self.belief.hints_right:.0%} of all are right"
+        right = f"{percent(self.belief.hints_right)} of all are right"
         if wrong is not None:
             return f"first wrong at step {wrong.step} of {steps}: {wrong.hint}{self._entries(wrong)}; {right}"
         if any(each.any() for each in self.belief.wrong_hints.values()):  # numbers, which are not decided

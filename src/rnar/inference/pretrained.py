@@ -21,7 +21,7 @@ import msgspec
 from rnar.common.names import nearest
 from rnar.training.files import pack, read_json, write
 from rnar.training.result import Tested
-from rnar.training.run import BEST, CONFIG, STATE, Run
+from rnar.training.run import BEST, CONFIG, STATE, Run, Which
 from rnar.training.settings import Resolved, Settings
 
 CARD = "card.json"
@@ -35,7 +35,7 @@ class Card:
     model: str
     size: int
     seed: int
-    which: str
+    which: Which
     """the selected network of its run (best), the last, or the average of the weights"""
     step: int
     """after how many steps it was there"""

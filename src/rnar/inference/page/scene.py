@@ -20,6 +20,7 @@ HIDDEN = ("pos", "pred", "adj", "string")  # inputs that tell a reader nothing n
 def scene(sample: Sample, names: Sequence[str] = ()) -> dict[str, Any]:
     """Where nodes stand and what is written on them, as plain data; `names` are what they are called, if anything."""
     found = in_plane(sample) or in_rows(sample)
+    found["numbered"] = found["faces"] == [str(i) for i in range(sample.nodes)] and not _has_keys(sample)
     if names:
         found["faces"] = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
     rows, columns = _sides(sample)
@@ -34,7 +35,11 @@ def scene(sample: Sample, names: Sequence[str] = ()) -> dict[str, Any]:
 
 def _labels(sample: Sample) -> list[str]:
     """How a node is called where it is pointed at."""
-    return labels(sample) if "key" in sample.inputs else [str(i) for i in range(sample.nodes)]
+    return labels(sample) if _has_keys(sample) else [str(i) for i in range(sample.nodes)]
+
+
+def _has_keys(sample: Sample) -> bool:
+    return "key" in sample.inputs
 
 
 def _sides(sample: Sample) -> tuple[list[int], list[int]]:

@@ -14,6 +14,12 @@ def exact(x: Any) -> str:
     return text if len(text) <= 7 else f"{float(x):.4g}"
 
 
+def percent(share: float) -> str:
+    """A share as a whole percentage, which is 100 % or 0 % only of all or nothing."""
+    text = f"{share:.0%}"
+    return ">99%" if text == "100%" and share < 1 else "<1%" if text == "0%" and share > 0 else text
+
+
 def several(things: Iterable[object], most: int = MOST) -> str:
     """`0, 3 and 5`; `0, 1, 2 and 40 more`."""
     texts = [str(thing) for thing in things]

@@ -31,6 +31,8 @@ function legendOf(frame) {
   const features = ofFrame(frame), boxes = features.map((f, k) =>
     `<label><input type="checkbox" data-k="${k}"${f.shown ? " checked" : ""}>${chipOf(f.name, "right", f)} ` +
     `<small>${WAYS[f.way]}${ringOf(f, features)}</small></label>`);
+  if (S.kind == "plane" && S.edges.length > CROWDED)
+    boxes.push(`<label><input type="checkbox" data-k="edges"${edgesShown ? " checked" : ""}>all ${S.edges.length} edges</label>`);
   const states = '<p><span class="mark right">right</span> <span class="mark wrong">✗ wrong</span> ' +
     '<span class="mark ghost">where it truly is</span> <span class="mark faint">thought possible</span> ' +
     "paler is less sure</p>";

@@ -1,7 +1,7 @@
 // What is said of a node by each feature, in a few letters: rows and planes draw the same marks.
 
 const escaped = text => String(text).replace(/[&<>"']/g, c => `&#${c.charCodeAt(0)};`);
-const inPercent = p => p < 0.005 ? "<1%" : `${Math.round(100 * p)}%`;
+const inPercent = p => p < 0.005 ? "<1%" : p < 1 && p >= 0.995 ? ">99%" : `${Math.round(100 * p)}%`;
 const percent = p => p === undefined || p >= 0.895 ? "" : inPercent(p);  // what is nearly sure goes without saying
 const SOME = 0.2;  // less probable things are not drawn
 
@@ -77,6 +77,9 @@ for (const stage of [hints, outputs]) stage.forEach((f, k) => f.hue = HUES[k % H
 // What all that is drawn of a feature carries: its name, by which it is found, and its colour.
 const about = (f, more = "") => `data-f="${escaped(f.name)}" style="--hue:var(${f.hue});${more}"`;
 
+// The number of a node, and its key or name where it has one.
+const calledAs = i => S.numbered ? S.labels[i] : `${i} (${S.labels[i]})`;
+
 function nodeInWords(who, frame, i) {
   const said = [];
   for (const f of ofFrame(frame)) {
@@ -86,7 +89,7 @@ function nodeInWords(who, frame, i) {
       if (value(f, who, frame, 0) == i || p >= 0.01) said.push(`${f.name} ${percent(p)}`.trim());
     } else said.push(`${f.name} ${entryInWords(f, who, frame, i)}`);
   }
-  return `${who}, node ${S.labels[i]}: ${said.join(", ") || "nothing"}`;
+  return `${who}, node ${calledAs(i)}: ${said.join(", ") || "nothing"}`;
 }
 
 function entryInWords(f, who, frame, k) {

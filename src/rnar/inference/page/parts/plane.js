@@ -2,6 +2,8 @@
 
 const USUAL = N <= 10 ? 16 : N <= 20 ? 13 : N <= 40 ? 10.5 : 9.5;  // the radius of a node
 const LEAST = N > 32 ? 560 : 300;  // pixels; what is wider than its panel can be scrolled
+const CROWDED = 200;  // edges; more are hidden until somebody asks for them
+let edgesShown = S.kind == "plane" && S.edges.length <= CROWDED;
 let W = 0, H = 0, R = USUAL, place = [], still = "", weights = "";
 
 // Units are pixels, so that letters are as large on a phone as elsewhere.
@@ -17,12 +19,17 @@ function measure(room) {
   const down = S.points ? y => top + (y - low) * (W - 2 * left) : y => top + y * (H - 2 * top);
   place = S.at.map(([x, y]) => [left + x * (W - 2 * left), down(y)]);
   const tip = S.directed && N <= 20 ? ' marker-end="url(#tip--line)"' : "";
-  still = S.edges.map(([i, j]) => `<path class="edge" d="${line(i, j)}"${tip}/>`).join("");
+  still = !edgesShown ? "" : S.edges.map(([i, j]) => `<path class="edge" d="${line(i, j)}"${tip}/>`).join("");
   still += S.loops.map(i => loop(i, "edge")).join("");
   weights = S.edges.filter(edge => edge[2]).map(([i, j, text]) => {
     const [x, y] = [0, 1].map(a => 0.56 * place[Math.min(i, j)][a] + 0.44 * place[Math.max(i, j)][a]);
     return `<text class="weight" x="${x.toFixed(1)}" y="${y.toFixed(1)}" dy=".3em">${escaped(text)}</text>`;
   }).join("");
+}
+
+function showEdges(all) {
+  edgesShown = all;
+  W = 0;  // measure again
 }
 
 // From one node's rim to another's; `bend` moves the middle aside.
@@ -51,7 +58,7 @@ function drawPlane(who, frame, room) {
   const pointers = shown.filter(f => f.way == "arrow").map((f, k) => arrowsOf(f, who, frame, k)).join("");
   const nodes = place.map((_, i) => nodeOf(i, who, frame, shown)).join("");
   const names = place.map((_, i) => namesOf(i, who, frame, shown)).join("");  // above all nodes
-  const crowded = S.edges.length > 300 ? " crowded" : "";
+  const crowded = S.edges.length > CROWDED ? " crowded" : "";
   const size = `width="${W}" height="${H}"${R < 11 ? ' class="fine"' : ""}`;
   return `<div class="plane${crowded}"><svg ${size} role="img" aria-label="${who}">` +
     `<defs>${TIPS}</defs>${still}${joined}${pointers}${weights}${nodes}${names}</svg></div>`;

@@ -94,7 +94,9 @@ element("last").onclick = KEYS.End;
 element("playing").onclick = KEYS[" "];
 element("values").ontoggle = draw;
 element("legend").addEventListener("change", event => {
-  ofFrame(frame)[event.target.dataset.k].shown = event.target.checked;
+  const {dataset: {k}, checked} = event.target;
+  if (k == "edges") showEdges(checked);
+  else ofFrame(frame)[k].shown = checked;
   draw();
 });
 element("verdict").addEventListener("click", event => {

@@ -36,7 +36,7 @@ function cell(i, who, frame, order) {
   const misplaced = order && who == "network" && isWrong(order, frame, i);
   const bar = S.bars ? `<i style="height:${100 * S.bars[i]}%"></i>` : "";
   const face = `<span class="face">${bar}<b>${escaped(S.faces[i])}</b>${misplaced ? "<em>✗</em>" : ""}</span>`;
-  const small = [S.faces[i] == String(i) ? "" : i, ...Object.entries(S.told).map(([name, texts]) => `${name} ${texts[i]}`)];
+  const small = [S.numbered ? "" : i, ...Object.entries(S.told).map(([name, texts]) => `${name} ${texts[i]}`)];
   const below = small.filter(text => text !== "").map(text => `<small>${escaped(text)}</small>`).join("");
   const before = order ? ` data-before="${value(order, who, frame, i)}"` : "";
   return `<div class="cell${misplaced ? " wrong" : ""}" data-i="${i}"${before}>${face}${below}${givenOf(i)}${marks}</div>`;
