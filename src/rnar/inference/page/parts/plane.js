@@ -1,7 +1,7 @@
 // Graphs and points: nodes in the plane, edges between them, pointers as arrows, sets as fills and rings.
 
 const USUAL = N <= 10 ? 16 : N <= 20 ? 13 : N <= 40 ? 10.5 : 9.5;  // the radius of a node
-const LEAST = N > 32 ? 560 : 300;  // pixels; what is wider than its panel can be scrolled
+const LEAST = N > 40 ? 560 : 300;  // pixels; what is wider than its panel can be scrolled
 const CROWDED = 200;  // edges; more are hidden until somebody asks for them
 let edgesShown = S.kind == "plane" && S.edges.length <= CROWDED;
 let W = 0, H = 0, R = USUAL, place = [], still = "", weights = "";
@@ -11,7 +11,8 @@ function measure(room) {
   const wide = Math.max(LEAST, Math.min(620, room));
   if (wide == W) return;
   W = wide;
-  R = S.points ? Math.min(USUAL, W / 38) : USUAL;  // points lie as near to each other as they do
+  // Points lie as near to each other as they do, and on a circle each node has its share of it.
+  R = S.points ? Math.min(USUAL, W / 38) : S.round ? Math.min(USUAL, 2.9 * (W / 2 - 60) / N) : USUAL;
   const [left, top] = [R + (S.round ? Math.min(74, W / 8) : 20), R + (S.round ? 16 : 22)];  // room for names
   const ys = S.at.map(at => at[1]), low = Math.min(...ys), extent = Math.max(...ys) - low;
   // Points keep their shape; of a graph nobody minds.
@@ -19,8 +20,8 @@ function measure(room) {
   const down = S.points ? y => top + (y - low) * (W - 2 * left) : y => top + y * (H - 2 * top);
   place = S.at.map(([x, y]) => [left + x * (W - 2 * left), down(y)]);
   const tip = S.directed && N <= 20 ? ' marker-end="url(#tip--line)"' : "";
-  still = !edgesShown ? "" : S.edges.map(([i, j]) => `<path class="edge" d="${line(i, j)}"${tip}/>`).join("");
-  still += S.loops.map(i => loop(i, "edge")).join("");
+  const edges = S.edges.map(([i, j]) => `<path class="edge" d="${line(i, j)}"${tip}/>`);
+  still = edgesShown ? [...edges, ...S.loops.map(i => loop(i, "edge"))].join("") : "";
   weights = S.edges.filter(edge => edge[2]).map(([i, j, text]) => {
     const [x, y] = [0, 1].map(a => 0.56 * place[Math.min(i, j)][a] + 0.44 * place[Math.max(i, j)][a]);
     return `<text class="weight" x="${x.toFixed(1)}" y="${y.toFixed(1)}" dy=".3em">${escaped(text)}</text>`;
