@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -170,3 +171,32 @@ def test_a_task_without_a_network_says_how_to_train_one(run, nothing_ships):
 )  # fmt: skip
 def test_words_are_read_as_what_they_are(text, value):
     assert parsed(text, "") == value
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "asking.md"
+COMMANDS = [
+    line
+    for line in DOCS.read_text("utf-8").splitlines()
+    if line.startswith("rnar solve ") and not any(word in line for word in ("runs/", "--lines"))
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_examples_of_the_docs_are_right(run, command):
+    code, out, err = run(*shlex.split(command)[1:])
+    assert (code, err) == (0, "") and out.splitlines()[1].startswith("network    ✓ ")
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [("minimum", '{"self": [1, 2]}'), ("minimum", '{"task": "bfs", "values": [1, 2]}'), ("minimum", '{"n": 4}')],
+)
+def test_names_that_mean_nothing_are_refused(run, task, words):
+    refused(run("solve", task, words), "minimum takes values, but was given")
+
+
+def test_nodes_keep_their_names(run):
+    out = run("solve", "dijkstra", '{"x": {"y": 2}, "y": {}, "z": {}}', "x", "--json")[1]
+    found = json.loads(out)
+    assert found["algorithm"] == "from node x: y from x (2.0); no path to node z" and found["names"] == ["x", "y", "z"]
+    refused(run("solve", "dijkstra", '{"x": {"y": 2}, "y": {}}', "w"), "no node 'w'; the nodes are x, y")
