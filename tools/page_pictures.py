@@ -1,10 +1,8 @@
 """Take the pictures of docs/asking.md, and those of the tables in docs/tables-and-figures.md, with Chromium.
 
-    python tools/page_pictures.py docs [--runs FOLDER] [--only table]
+    python tools/page_pictures.py docs [--only table]
 
-Networks that ship are shown where there are some; for the other tasks FOLDER/TASK has a run. (The pictures in docs have
-short ones there: `rnar train dijkstra --model triplet-gmpnn --steps 210`; of kmp_matcher and insertion_sort `--model
-mpnn --size 48 --steps 300`.) Tables are of results/runs.csv.
+Pages are of the pretrained networks, tables of results/runs.csv.
 """
 
 from __future__ import annotations
@@ -22,8 +20,6 @@ from rich.terminal_theme import MONOKAI
 import rnar
 from rnar.cli.report import Kind, report
 from rnar.cli.solve import page as in_terminal
-from rnar.inference import pretrained
-from rnar.inference.solver import Solver
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -48,14 +44,14 @@ PICTURES = (
     Picture("view-sorting", "insertion_sort", 12, 3, 7, dark=True),
     Picture("view-graph", "dijkstra", 12, 7, 6),
     Picture("view-points", "graham_scan", 14, 2, 12, dark=True),
-    Picture("view-strings", "kmp_matcher", 24, 4, 14),
+    Picture("view-strings", "naive_string_matcher", 24, 4, 14),
     Picture("view-tables", "lcs_length", 14, 3, 4),
     Picture("view-large", "quickselect", 64, 5, 90, whole=False),
     Picture("view-phone-searching", "quickselect", 14, 5, 20, NARROW, dark=True),
     Picture("view-phone-sorting", "insertion_sort", 12, 3, 7, NARROW),
     Picture("view-phone-graph", "dijkstra", 12, 7, 6, NARROW, dark=True),
     Picture("view-phone-points", "graham_scan", 14, 2, 12, NARROW),
-    Picture("view-phone-strings", "kmp_matcher", 24, 4, 14, NARROW, dark=True),
+    Picture("view-phone-strings", "naive_string_matcher", 24, 4, 14, NARROW, dark=True),
     Picture("view-phone-tables", "lcs_length", 14, 3, 4, NARROW),
 )
 
@@ -81,16 +77,13 @@ READY = """<script>document.documentElement.dataset.ready = "yes"</script>"""
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("into", type=Path)
-    parser.add_argument(
-        "--runs", type=Path, default=Path("runs"), help="where the runs of tasks are for which none ships"
-    )
     parser.add_argument("--only", default="", help="pictures whose names have this in them")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         browser = Browser(Path(folder) / "user")
         for picture in PICTURES:
             if given.only in picture.name:
-                taken(browser, picture, given.runs, Path(folder) / "page.html", given.into)
+                taken(browser, picture, Path(folder) / "page.html", given.into)
         if given.only in "solve":
             asked(browser, Path(folder) / "terminal.html", given.into / "solve.png")
         for name in TABLES:
@@ -99,13 +92,8 @@ def main() -> None:
         browser.close()
 
 
-def network(task: str, runs: Path) -> Solver | None:
-    folder = pretrained.for_task(task) or runs / task
-    return rnar.load(folder) if folder.is_dir() else None
-
-
-def taken(browser: Browser, picture: Picture, runs: Path, path: Path, into: Path) -> None:
-    page = rnar.view(picture.task, n=picture.n, seed=picture.seed, network=network(picture.task, runs))
+def taken(browser: Browser, picture: Picture, path: Path, into: Path) -> None:
+    page = rnar.view(picture.task, n=picture.n, seed=picture.seed)
     browser.open(page.save(path), *picture.window, dark=picture.dark, step=picture.step)
     target = into / f"{picture.name}.png"
     target.write_bytes(browser.screenshot(whole=picture.whole))

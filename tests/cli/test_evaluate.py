@@ -192,7 +192,7 @@ def test_a_run_without_a_network_is_refused_by_name_and_skipped_below_a_folder(r
 def test_what_is_no_run_is_refused(run, tmp_path):
     refused(run(), "which runs?")
     refused(run(tmp_path), "no run", str(tmp_path), "rnar train")
-    refused(run(tmp_path / "none"), "none", "no folder of a run")
+    refused(run(tmp_path / "none"), "there is no folder", "none")
     (tmp_path / "config.json").write_text("{}")
     refused(run(tmp_path), "config.json", "settings")
 

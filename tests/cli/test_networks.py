@@ -49,6 +49,11 @@ def test_one_may_be_listed_or_copied_to_go_on(run, tmp_path):
     refused(run("networks", "binary_search-rnar", "--copy", tmp_path / "run"), "is not empty")
 
 
+def test_one_may_be_evaluated_by_its_name(run):
+    assert "binary_search" in run("evaluate", "binary_search", "--n", 4, "--samples", 2)[1]
+    refused(run("evaluate", "binary_serch"), "no network 'binary_serch'", "'binary_search'")
+
+
 def test_one_that_does_not_ship_is_refused(run):
     refused(run("networks", "binary_serch"), "no network 'binary_serch'", "'binary_search'")
     refused(run("networks", "--copy", "x"), "which network shall be copied?")

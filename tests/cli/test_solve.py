@@ -7,6 +7,7 @@ import json
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rnar.clrs
@@ -27,6 +28,9 @@ WAYS = [
     ("minimum", ('{"values": [5, -2, 9]}',), ([5, -2, 9],)),
     ("minimum", ("@list.txt",), ([5, -2, 9],)),
     ("minimum", ("list.txt",), ([5, -2, 9],)),
+    ("minimum", ("list.npy",), ([5, -2, 9],)),
+    ("minimum", ('{"key": [5, -2, 9]}',), ([5, -2, 9],)),
+    ("graham_scan", ("[[0, 0], [4, 0], [2, 3], [2, 1]]",), ([0, 4, 2, 2], [0, 0, 3, 1])),
     ("binary_search", ("[1, 3, 5]", "3"), ([1, 3, 5], 3)),
     ("binary_search", ("1,3,5", "3"), ([1, 3, 5], 3)),
     ("binary_search", ("[[1, 3, 5], 3]",), ([1, 3, 5], 3)),
@@ -54,6 +58,7 @@ def runs(tmp_path_factory):
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    np.save(tmp_path / "list.npy", [5, -2, 9])
     (tmp_path / "list.txt").write_text("5 -2 9\n")
     (tmp_path / "graph.txt").write_text("0 1 0\n1, 0, 2\n0 2 0\n")
     (tmp_path / "graph.json").write_text(json.dumps(LINE))

@@ -19,6 +19,7 @@ from rnar.common.blame import place_of
 from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import ProblemSet, exported, problem_sets
+from rnar.inference.pretrained import run_folder
 from rnar.nn.reasoner import HintSource, Precision
 from rnar.report.evaluations import as_csv, as_json
 from rnar.report.page import percent as printed
@@ -60,7 +61,7 @@ def evaluate(
     A run that cannot be tried is told and left out, and the exit code is 1 then.
 
     Args:
-        runs: Folders of runs, or folders above them.
+        runs: Folders of runs, or folders above them, or names of pretrained networks.
         n: Sizes to try. A string matcher's needle comes on top of them, as in the official sets.
         samples: How many samples of each size: one number, or one for each of --n.
         data: Samples that `rnar data export` wrote, in place of --n and --samples.
@@ -93,6 +94,7 @@ def evaluate(
     refused = Refused()
     if data is not None and (n or samples):
         raise ValueError("--data has its samples and sizes; leave --n and --samples away")
+    runs = [run if run.exists() else run_folder(run) for run in runs]
     found = [(run, None) for run in runs_in(runs, tell, refused)]
     work = with_sets(found, lambda run, _: sets_of(run, n, samples, data), refused)
     check_worst(worst, pages, force, {run.path: sets for run, sets in work})

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rnar.clrs import find
 from rnar.common.files import read
 from rnar.inference.problem import Problem
@@ -50,8 +52,8 @@ def problem(task: str, words: tuple[str, ...]) -> Problem:
     """The problem that words give: one for each of its arguments, or one for all of them.
 
     A word is JSON; or numbers with commas or spaces between them, in several lines for a matrix; or letters; or the
-    name of a file with any of these (`@name` always is one); or `-`, what comes from standard input. Several numbers
-    where one list is wanted are that list.
+    name of a file with any of these, or of a .npy file (`@name` always is one); or `-`, what comes from standard input.
+    Several numbers where one list is wanted are that list.
     """
     if words.count(STDIN) > 1:
         raise ValueError(f"standard input can be read once, but {STDIN} was given {words.count(STDIN)} times")
@@ -84,7 +86,7 @@ def value_of(word: str) -> Any:
         return parsed(sys.stdin.read(), "standard input")
     path = Path(word.removeprefix("@"))
     if word.startswith("@") or (len(path.suffix) > 1 and not path.suffix[1:].isdigit() and path.is_file()):
-        return parsed(read(path, pipes=True).decode(), str(path))
+        return np.load(path).tolist() if path.suffix == ".npy" else parsed(read(path, pipes=True).decode(), str(path))
     return parsed(word, "")
 
 

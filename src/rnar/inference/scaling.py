@@ -18,6 +18,7 @@ from rnar.clrs.splits import is_official
 
 MOVED = "moved and divided"
 DIVIDED = "divided"
+WEIGHTLESS = "taken as 1, for edges have no weights here"
 
 
 class Scaled(NamedTuple):
@@ -36,68 +37,55 @@ def scaled(task: str, own: Arguments, sample: Sample) -> Scaled:
     """
     problem = find(task).problem
     rule = RULES.get(type(problem)) if is_official(task) else None
-    found = rule(problem, *(argument.astype(np.float64) for argument in own)) if rule else None
-    if found is None:
+    arguments = tuple(argument.astype(np.float64) for argument in own)
+    found, how = rule(problem, *arguments) if rule else (arguments, "")
+    if all(np.array_equal(x, y) for x, y in zip(found, arguments, strict=True)):
         return Scaled(sample, "")
-    arguments, how = found
-    same_types = tuple(new.astype(old.dtype) for new, old in zip(arguments, own, strict=True))
-    new = find(task).solve(same_types).sample(0)
+    new = find(task).solve(tuple(x.astype(y.dtype) for x, y in zip(found, own, strict=True))).sample(0)
     # Rounding may make two numbers equal that were not: then it is another problem.
-    same = new.steps == sample.steps and all(
-        np.array_equal(new.outputs[name], sample.outputs[name]) for name in sample.outputs
-    )
-    return Scaled(new, how) if same else Scaled(sample, "")
+    same = all(np.array_equal(new.outputs[name], x) for name, x in sample.outputs.items())
+    return Scaled(new, how) if same and new.steps == sample.steps else Scaled(sample, "")
 
 
-def _numbers(problem: Numbers, values: np.ndarray) -> Any:
+def _numbers(problem: Numbers, x: np.ndarray) -> Any:
     low, high = problem.options["low"], problem.options["high"]
-    if _within(low, high, values):
-        return None
     if low < 0 or problem.positive:  # sums and products matter, so that nothing may be added
-        return (values / np.abs(values).max(),), DIVIDED
-    return _moved(values), MOVED
+        return (x if low <= x.min() and x.max() <= high else x / np.abs(x).max(),), DIVIDED
+    return _moved(x)
 
 
-def _sorted_and_target(problem: SortedAndTarget, key: np.ndarray, target: np.ndarray) -> Any:
-    return None if _within(0, 1, key, target) else (_moved(key, target), MOVED)
-
-
-def _activities(problem: Activities, s: np.ndarray, f: np.ndarray) -> Any:
-    return None if _within(0, 1, s, f) else (_moved(s, f), MOVED)
-
-
-def _tasks(problem: Tasks, d: np.ndarray, w: np.ndarray) -> Any:
-    return None if _within(0, 1, w) else ((d, *_moved(w)), MOVED)  # of values nothing but their order counts
+def _moved(*values: np.ndarray) -> Any:
+    """All together between 0 and 1, if they are not."""
+    low, high = min(x.min() for x in values), max(x.max() for x in values)
+    inside = 0 <= low and high <= 1
+    return tuple(x if inside else (x - low) / ((high - low) or 1.0) for x in values), MOVED
 
 
 def _search_keys(problem: SearchKeys, p: np.ndarray, q: np.ndarray) -> Any:
     total = p.sum() + q.sum()
-    return None if total == 0 or abs(total - 1) < 1e-6 else ((p / total, q / total), DIVIDED)
+    total = 1.0 if total == 0 or abs(total - 1) < 1e-6 else total
+    return (p / total, q / total), DIVIDED
 
 
 def _graphs(problem: Graphs, A: np.ndarray, *source: np.ndarray) -> Any:
-    if not problem.weighted:
-        return _edges(problem, A, *source)
-    return None if _within(-1, 1, A) else ((A / np.abs(A).max(), *source), DIVIDED)
+    return ((A / max(1.0, np.abs(A).max()), *source), DIVIDED) if problem.weighted else _weightless(problem, A, *source)
 
 
-def _edges(problem: Any, A: np.ndarray, *source: np.ndarray) -> Any:
-    return (
-        None if np.isin(A, (0, 1)).all() else ((1.0 * (A != 0), *source), "taken as 1, for edges have no weights here")
-    )
+def _weightless(problem: Any, A: np.ndarray, *source: np.ndarray) -> Any:
+    return (1.0 * (A != 0), *source), WEIGHTLESS
 
 
 def _segments(problem: Segments, x: np.ndarray, y: np.ndarray) -> Any:
-    if _within(0, 1, x, y):
-        return None
+    if min(x.min(), y.min()) >= 0 and max(x.max(), y.max()) <= 1:
+        return (x, y), ""
     extent = max(np.ptp(x), np.ptp(y)) or 1.0
     return ((x - x.min()) / extent, (y - y.min()) / extent), MOVED
 
 
 def _cloud(problem: Cloud, x: np.ndarray, y: np.ndarray) -> Any:
     radius = problem.options["radius"]
-    if _within(0, radius, np.hypot(x, y)):
-        return None
+    if np.hypot(x, y).max() <= radius:
+        return (x, y), ""
     x, y = x - (x.min() + x.max()) / 2, y - (y.min() + y.max()) / 2
     factor = radius / np.hypot(x, y).max()
     return (factor * x, factor * y), MOVED
@@ -105,23 +93,13 @@ def _cloud(problem: Cloud, x: np.ndarray, y: np.ndarray) -> Any:
 
 RULES: dict[type, Callable[..., Any]] = {
     Numbers: _numbers,
-    SortedAndTarget: _sorted_and_target,
-    Activities: _activities,
-    Tasks: _tasks,
+    SortedAndTarget: lambda problem, *x: _moved(*x),
+    Activities: lambda problem, *x: _moved(*x),
+    Tasks: lambda problem, d, w: ((d, *_moved(w)[0]), MOVED),  # of values nothing but their order counts
     SearchKeys: _search_keys,
     Graphs: _graphs,
-    CommunityGraphs: _edges,
+    CommunityGraphs: _weightless,
     Segments: _segments,
     Cloud: _cloud,
 }
-"""by the kind of problem: (problem, *arguments) -> (other arguments, what was done), or None where nothing is needed"""
-
-
-def _within(low: float, high: float, *values: np.ndarray) -> bool:
-    return all(bool(((x >= low) & (x <= high)).all()) for x in values)
-
-
-def _moved(*values: np.ndarray) -> tuple[np.ndarray, ...]:
-    """All together between 0 and 1."""
-    low, high = min(x.min() for x in values), max(x.max() for x in values)
-    return tuple((x - low) / ((high - low) or 1.0) for x in values)
+"""by the kind of problem: (problem, *arguments) -> (arguments in the range of training, what was done to them)"""
