@@ -16,7 +16,7 @@ from rnar.inference.words.saying import percent
 
 
 class Answer:
-    """What a network answered. In a notebook it shows itself: all steps, as a page.
+    """A network's answer to a problem. In a notebook it shows itself: all steps, as a page.
 
     Attributes:
         sample: The problem as it was given, solved by the algorithm.
@@ -53,7 +53,7 @@ class Answer:
 
     @property
     def agrees(self) -> bool:
-        """Is it the same in every entry?"""
+        """True if it equals the algorithm's answer in every entry."""
         return self.belief.agrees
 
     @cached_property
@@ -63,12 +63,12 @@ class Answer:
 
     @property
     def right(self) -> bool:
-        """Does it agree with the algorithm's answer, or is it as good?"""
+        """True if it agrees with the algorithm's answer or is as good."""
         return self.agrees or bool(self.equally_good)
 
     @property
     def sure(self) -> float:
-        """How probable the network held its answer, from 0 to 1: the mean over its entries."""
+        """The probability that the network gave to its answer: the mean over the entries."""
         return self.belief.sure
 
     @property
@@ -78,7 +78,7 @@ class Answer:
 
     @property
     def _judged(self) -> int:
-        """How many entries the answer has that count."""
+        """The number of entries that are judged."""
         features, outputs = find(self.task).spec.outputs, self.sample.outputs
         return sum(int(is_judged(feature, outputs[name]).sum()) for name, feature in features.items())
 
@@ -101,7 +101,7 @@ class Answer:
 
     @property
     def hints(self) -> str:
-        """How it went on the way, in words."""
+        """The first wrong hint and the share that is right, in words."""
         steps, wrong = self.sample.steps - 1, self.first_wrong
         if not self.belief.hints:
             return "this network predicts none"
@@ -116,7 +116,7 @@ class Answer:
         return f"all right in {told}"
 
     def _entries(self, wrong: Wrong) -> str:
-        """What is wrong about it: its one entry, or how many of many."""
+        """The wrong entry and the right one, or how many of many are wrong."""
         feature, sample = find(self.task).spec.hints[wrong.hint], self.sample
         truth = sample.hints[wrong.hint][wrong.step]
         if truth.ndim:
@@ -151,7 +151,7 @@ class Answer:
         }
 
     def lines(self) -> list[Line]:
-        """What is said of it, line by line."""
+        """All of it in words, line by line."""
         wrong = self.first_wrong
         return [
             Line("network", self.network, "right" if self.right else "wrong"),
@@ -179,6 +179,6 @@ class Answer:
 
 
 def described(sample: Sample, origin: str, by: str = "") -> str:
-    """What a page is of, in one line."""
+    """The problem, where it comes from and which network answered, in one line."""
     chapter = find(sample.task).chapter
     return "; ".join(filter(None, [f"{chapter}: {sample.nodes} nodes, {sample.steps} steps", origin, by]))

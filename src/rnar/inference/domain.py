@@ -36,7 +36,7 @@ class TrainingDomain:
                     self.ranges[name] = min(low, least), max(high, most)
 
     def outside(self, sample: Sample) -> str:
-        """What of a problem no training problem has: `equal numbers in key`; empty if there is nothing."""
+        """What a problem has and no training problem has, `equal numbers in key`; empty if there is nothing."""
         new = [trait for trait in traits(self.features, sample.inputs) if trait not in self.traits]
         for name, (low, high) in ranges(self.features, sample.inputs).items():
             least, most = self.ranges[name]
@@ -47,7 +47,7 @@ class TrainingDomain:
 
 
 def traits(features: Mapping[str, Feature], inputs: Mapping[str, np.ndarray]) -> Iterator[str]:
-    """What is special about the inputs of one problem."""
+    """Yields what is special about the inputs of one problem."""
     scalars = {
         name: np.asarray(inputs[name], np.float32)
         for name, f in features.items()

@@ -124,7 +124,7 @@ def _spanning_tree(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
 
 
 def _same_subsequence(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
-    """Does each arrow of the table lead along a longest common subsequence?"""
+    """True if each arrow of the table leads along a longest common subsequence."""
     first, key = int((sample.inputs["string"] == 0).sum()), letters(sample)
     x, y = key[:first], key[first:]
     longest = np.zeros((len(x) + 1, len(y) + 1), int)

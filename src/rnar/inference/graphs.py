@@ -9,7 +9,7 @@ NODE_LINK = ("links", "edges")
 
 
 def is_graph(value: Any) -> bool:
-    """Is this a graph in one of the forms that `as_matrix` knows, and not a matrix?"""
+    """True for a graph in one of the forms that `as_matrix` takes, and not for a matrix."""
     if isinstance(value, Mapping):
         neighbours = all(isinstance(ends, (Mapping, list)) for ends in value.values())
         return any(key in value for key in NODE_LINK) or (neighbours and not set(value) <= {"A", "s"})

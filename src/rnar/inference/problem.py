@@ -71,7 +71,7 @@ def _known(name: str, task: str, takes: tuple[str, ...]) -> str:
 
 
 def _are_pairs(values: Any, takes: tuple[str, ...]) -> bool:
-    """Are these points (x, y) or intervals (s, f), three or more?"""
+    """True for three or more points (x, y) or intervals (s, f)."""
     try:
         return takes in (("x", "y"), ("s", "f")) and np.shape(values)[1:] == (2,) and len(values) > 2
     except ValueError:  # lists of several lengths

@@ -1,4 +1,4 @@
-"""A trained network that can be asked."""
+"""A trained network that solves problems of a user's own."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Progress = Callable[[float], None]
 
 
 class Solver:
-    """A network that has learned tasks, and answers problems of a user's own.
+    """A trained network, and what is known of it.
 
         solver = rnar.load("quickselect")
         solver.solve([5.0, 2.0, 9.0])        # an Answer: in words, and step by step
         solver.view([5.0, 2.0, 9.0]).save("page.html")
 
     Args:
-        folder: Of a run, or of a network that ships.
+        folder: Of a run, or of a pretrained network.
         which: The network of the run that was selected, the last one, or the average of the weights.
     """
 
@@ -177,6 +177,6 @@ class Solver:
 
 
 def by_name(run: Run, steps: int | None = None) -> str:
-    """Which network of all it is, in a few words."""
+    """The model, seed and steps of a network."""
     after = f" after {steps:,} steps" if steps is not None else ""
     return f"{run.settings.name}, seed {run.settings.seed}{after}"

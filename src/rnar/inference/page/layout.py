@@ -15,7 +15,7 @@ def places(joined: np.ndarray) -> np.ndarray:
 
 
 def is_dense(joined: np.ndarray) -> bool:
-    """Are there so many edges that a circle shows them best?"""
+    """True if there are so many edges that a circle shows them best."""
     n = len(joined)
     return n < 4 or bool((joined & ~np.eye(n, dtype=bool)).sum() / n > SPARSE)
 
@@ -41,7 +41,7 @@ def untangled(joined: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 
 def hops(joined: np.ndarray) -> np.ndarray:
-    """How many edges lie between two nodes; between parts that none joins, a little more than anywhere else."""
+    """The number of edges between two nodes; between parts that no edge joins, a little more than anywhere else."""
     n = len(joined)
     far = np.where(joined, 1.0, np.inf)
     np.fill_diagonal(far, 0)

@@ -28,7 +28,7 @@ HEIGHT = 900  # of the page in a notebook, in pixels
 
 
 class Line(NamedTuple):
-    """What the page says of the answer."""
+    """A line about the answer."""
 
     term: str
     text: str
@@ -122,7 +122,7 @@ def _part(name: str) -> str:
 
 
 def _features(sample: Sample, belief: Belief | None, packer: Packer, kind: str) -> list[dict[str, Any]]:
-    """What is known of each feature; its values go into the packer."""
+    """A description of each feature; its values go into the packer."""
     spec, found = find(sample.task).spec, []
     for stage, features, arrays in (("hint", spec.hints, sample.hints), ("output", spec.outputs, sample.outputs)):
         ways: list[str] = []

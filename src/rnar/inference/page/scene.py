@@ -1,4 +1,4 @@
-"""How a problem is drawn: its nodes in rows or in the plane, and each feature in its own way."""
+"""Places the nodes of a problem in rows or in the plane, and chooses how each feature is drawn."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ def scene(sample: Sample, names: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _labels(sample: Sample) -> list[str]:
-    """How a node is called where it is pointed at."""
+    """The name of each node, for pointers to it."""
     return labels(sample) if _has_keys(sample) else [str(i) for i in range(sample.nodes)]
 
 

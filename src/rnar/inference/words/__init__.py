@@ -22,4 +22,7 @@ SAYINGS: dict[str, Callable[[Sample, Outputs, Sequence[str]], str]] = {
 
 def say(sample: Sample, outputs: Outputs, names: Sequence[str] = ()) -> str:
     """An answer to a problem, the algorithm's or a network's, in a sentence."""
-    return SAYINGS.get(sample.task, of_any)(sample, outputs, names or [str(i) for i in range(sample.nodes)])
+    saying = SAYINGS.get(sample.task)
+    if saying is None:
+        return of_any(sample, outputs, names)
+    return saying(sample, outputs, names or [str(i) for i in range(sample.nodes)])

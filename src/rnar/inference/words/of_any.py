@@ -11,16 +11,15 @@ from rnar.inference.words.saying import chosen, exact, several
 
 
 def of_any(sample: Sample, outputs: dict[str, np.ndarray], names: Sequence[str] = ()) -> str:
-    features = find(sample.task).spec.outputs
-    return "; ".join(f"{name}: {_one(sample, name, features[name], value)}" for name, value in outputs.items())
+    features, nodes = find(sample.task).spec.outputs, names or labels(sample)
+    return "; ".join(f"{name}: {_one(sample, name, features[name], x, nodes)}" for name, x in outputs.items())
 
 
-def _one(sample: Sample, name: str, feature: Feature, value: np.ndarray) -> str:
+def _one(sample: Sample, name: str, feature: Feature, value: np.ndarray, node: Sequence[str]) -> str:
     if feature.place == "graph":
         return exact(float(value)) if feature.kind == "scalar" else classes(sample.task, name, feature)[int(value)]
     if feature.place == "edge":
-        return _of_pairs(sample, name, feature, value)
-    node = labels(sample)
+        return _of_pairs(sample, name, feature, value, node)
     if feature.kind == "mask_one":
         return in_words(sample, int(value))
     if feature.kind == "mask":
@@ -33,8 +32,7 @@ def _one(sample: Sample, name: str, feature: Feature, value: np.ndarray) -> str:
     return several(f"{node[i]}: {said(x)}" for i, x in enumerate(value))
 
 
-def _of_pairs(sample: Sample, name: str, feature: Feature, value: np.ndarray) -> str:
-    node = labels(sample)
+def _of_pairs(sample: Sample, name: str, feature: Feature, value: np.ndarray, node: Sequence[str]) -> str:
     if feature.kind == "mask":
         return several(f"{node[i]}→{node[j]}" for i, j in np.argwhere(value == 1)) or "none"
     told = {"scalar": exact, "pointer": lambda x: node[int(x)]}.get(
