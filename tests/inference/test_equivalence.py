@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rnar.clrs import find, sample, trace
-from rnar.inference.equivalence import CHECKS, equally_good
+from rnar.inference.equivalence import CHECKS, equally_good, quirk
 
 SQUARE = [[0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]]  # 0 – 1 – 3 – 2 – 0
 FORK = [[0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]]
@@ -62,6 +63,24 @@ def test_another_answer_may_be_as_good(task, arguments, outputs):
 @pytest.mark.parametrize(("task", "arguments", "outputs"), WRONG, ids=range(len(WRONG)))
 def test_an_answer_that_is_worse_is_not(task, arguments, outputs):
     assert equally_good(trace(task, *arguments), {name: np.asarray(x) for name, x in outputs.items()}) == ""
+
+
+def test_where_the_benchmark_misses_the_best_schedule_it_is_told():
+    one = trace("task_scheduling", [2, 1], [2, 1])
+    assert one.outputs["selected"].tolist() == [1, 0]
+    assert quirk(one) == "the benchmark's algorithm misses the best schedule here, worth 3"
+    assert equally_good(one, {"selected": np.array([1, 1])}) == "other tasks, worth as much or more"
+    assert quirk(trace("task_scheduling", [1, 1], [2, 1])) == quirk(trace("minimum", [2, 1])) == ""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_schedule_is_that_of_trying_all(seed):
+    one = sample("task_scheduling", 6, 1, seed=seed).sample(0)
+    d, w = one.inputs["d"], one.inputs["w"]
+    sets = [list(some) for k in range(7) for some in combinations(range(6), k)]
+    best = max(w[some].sum() for some in sets if all((d[some] <= t).sum() <= t for t in range(1, 7)))
+    missed = best > w[one.outputs["selected"] == 1].sum() + 1e-6
+    assert quirk(one).endswith(f"worth {best:.4g}") if missed else quirk(one) == ""
 
 
 @pytest.mark.parametrize("task", CHECKS)

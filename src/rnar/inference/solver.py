@@ -19,6 +19,7 @@ from rnar.evaluation.sets import OFFICIAL
 from rnar.inference import pretrained
 from rnar.inference.answer import Answer
 from rnar.inference.domain import TrainingDomain
+from rnar.inference.equivalence import quirk
 from rnar.inference.page import Playback
 from rnar.inference.problem import Problem
 from rnar.nn.reasoner import Reasoner
@@ -157,7 +158,7 @@ class Solver:
             notes.append(f"not seen in training: {outside}")
         if problem.seen.how:
             notes.append(f"its numbers were {problem.seen.how} for the network, to the range that it was trained on")
-        return notes
+        return [*notes, *filter(None, [quirk(problem.sample)])]
 
     def __str__(self) -> str:
         return by_name(self.run, self.steps)
