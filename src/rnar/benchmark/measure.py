@@ -219,7 +219,8 @@ def seconds_outside(setting: Setting) -> float:
     official = max((size for size in range(1, setting.n + 1) if length(size) <= setting.n), default=setting.n)
     with tempfile.TemporaryDirectory() as place, suppress(Enough):
         settings = Settings(
-            tasks=(setting.task,), model=setting.model, batch=setting.batch, sizes=(official,), size=setting.size,
+            tasks=(setting.task,), model=setting.model, batch=setting.batch, sizes=(official,),
+            size=setting.sizes["size"],
             precision=setting.precision, device=setting.device, threads=setting.threads, steps=steps,
             validate_every=steps, validation_samples=1, wider_samples=0, folder=Path(place) / "run",
         )  # fmt: skip

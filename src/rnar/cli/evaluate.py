@@ -94,7 +94,7 @@ def evaluate(
     refused = Refused()
     if data is not None and (n or samples):
         raise ValueError("--data has its samples and sizes; leave --n and --samples away")
-    runs = [run if run.exists() else run_folder(run) for run in runs]
+    runs = tuple(run if run.exists() else run_folder(run) for run in runs)
     found = [(run, None) for run in runs_in(runs, tell, refused)]
     work = with_sets(found, lambda run, _: sets_of(run, n, samples, data), refused)
     check_worst(worst, pages, force, {run.path: sets for run, sets in work})
