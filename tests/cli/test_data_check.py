@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from rnar.cli import data_check
+from rnar.cli import data
 from rnar.clrs import ALGORITHMS, splits
 
 
@@ -29,6 +29,6 @@ def test_a_set_that_differs_is_named_with_its_features_and_the_exit_code_is_1(ru
 
 def test_the_check_goes_through_every_set(monkeypatch):
     counted = []
-    monkeypatch.setattr(data_check, "differences", lambda task, split, progress: counted.append((task, split)) or [])
-    assert data_check.check("mst*") == 0
+    monkeypatch.setattr(data, "differences", lambda task, split, progress: counted.append((task, split)) or [])
+    assert data.check("mst*") == 0
     assert counted == [(task, split) for task in ("mst_kruskal", "mst_prim") for split in ("train", "val", "test")]

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from rnar.cli.distribution import Distribution
+from rnar.cli.flags import Distribution
 from rnar.clrs import ALGORITHMS
 
 

@@ -67,7 +67,7 @@ def test_a_missing_or_malformed_argument_is_refused(run):
     ],
 )
 def test_what_a_command_raises_is_told_in_one_line(run, monkeypatch, error, code, said):
-    monkeypatch.setattr("rnar.cli.data_list.matching", Mock(side_effect=error))
+    monkeypatch.setattr("rnar.cli.data.matching", Mock(side_effect=error))
     assert run("data", "list") == (code, "", said)
 
 

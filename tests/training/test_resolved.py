@@ -11,7 +11,7 @@ import pytest
 
 import rnar
 from helpers.training import contents, small_test, tiny
-from rnar.cli.flags import given, settings_flags
+from rnar.cli.train import given, settings_flags
 from rnar.models import MODELS, find
 from rnar.report.runs import Row, settings_text, unusual
 from rnar.training import Run, Settings, testing, train

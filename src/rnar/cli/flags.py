@@ -1,12 +1,10 @@
 """Flags: what stands for their values in the help, and what is said there of their defaults."""
 
-from dataclasses import field, fields, make_dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import tyro
-from msgspec import inspect
-
-from rnar.training.settings import LISTS, SETTINGS, TYPES, Settings
 
 
 def flag(metavar: str, default: str | None = None, **more: Any) -> Any:
@@ -15,54 +13,45 @@ def flag(metavar: str, default: str | None = None, **more: Any) -> Any:
     return tyro.conf.arg(metavar=metavar, help_behavior_hint=hint, **more)
 
 
-def settings_flags(hidden: tuple[str, ...] = (), **words: str) -> Any:
-    """Makes a parameter of a command a flag for each setting that is not hidden; `words` tell another default of some.
+@dataclass(frozen=True)
+class Distribution:
+    """What is not given is as in the official sets. A task refuses the options that it does not have."""
 
-    Values are kept as they are written, for `Settings` reads text. The docstrings of its fields are the help.
-    """
-    made = [_flag(name, name in hidden, words.get(name)) for name in (*SETTINGS, "complete")]
-    namespace = {"__doc__": Settings.__doc__, "__post_init__": lambda self: None}
-    return tyro.conf.arg(
-        constructor=make_dataclass("Settings", made, bases=(Settings,), namespace=namespace, frozen=True)
-    )
+    p: Annotated[str | None, flag("P[,P...]")] = None
+    """Graphs: the probability of an edge, or several to choose from for each graph."""
+    low: Annotated[float | None, flag("NUMBER")] = None
+    """Numbers and weights: the least one."""
+    high: Annotated[float | None, flag("NUMBER")] = None
+    """Numbers and weights: all are below this."""
+    needle: Annotated[str | None, flag("INT[,INT]")] = None
+    """String matching: the needle's length, or its shortest and longest length."""
+    letters: Annotated[int | None, flag("INT")] = None
+    """Strings: how many of the letters A, T, C and G are used."""
+    second: Annotated[int | None, flag("INT")] = None
+    """Longest common subsequence: the length of the second string."""
+    max_deadline: Annotated[int | None, flag("INT")] = None
+    """Task scheduling: the latest deadline."""
+    communities: Annotated[int | None, flag("INT")] = None
+    """Strongly connected components: how many communities a graph has."""
+    toggle: Annotated[float | None, flag("NUMBER")] = None
+    """Strongly connected components: the probability that an edge is toggled."""
+    radius: Annotated[float | None, flag("NUMBER")] = None
+    """Convex hulls: the radius of the disk in which the points lie."""
+    center: Annotated[str | None, flag("X,Y")] = None
+    """Convex hulls: the middle of that disk."""
 
-
-def given(flags: Settings) -> dict[str, Any]:
-    """The settings that were given by flags, as they were written."""
-    return {each.name: value for each in fields(flags) if (value := getattr(flags, each.name)) not in (None, (), False)}
-
-
-def _flag(name: str, hidden: bool, words: str | None) -> tuple[str, Any, Any]:
-    """The field of a setting, which says how it is written."""
-    if hidden or name == "complete":
-        return name, Annotated[Any, tyro.conf.Suppress, tyro.conf.Fixed], field(default=None)
-    metadata, kind = SETTINGS[name].metadata, TYPES[name]
-    if kind is bool and SETTINGS[name].default is False:
-        return name, Annotated[bool, tyro.conf.FlagCreatePairsOff], field(default=False)
-    metavar = metadata["metavar"] or _metavar(kind)
-    if metadata.get("positional"):
-        return name, Annotated[tuple[str, ...], tyro.conf.Positional, flag(metavar)], field(default=())
-    aliases = ["--" + alias.replace("_", "-") for alias in metadata.get("aliases", ()) if alias != metadata.get("name")]
-    more = dict(name=metadata.get("name"), aliases=aliases)
-    words = words or metadata["words"]
-    if name in LISTS:
-        return name, Annotated[tuple[str, ...], flag(metavar, words, **more)], field(default=())
-    return name, Annotated[str | None, flag(metavar, words, constructor=str, **more)], field(default=None)
-
-
-METAVARS: dict[type, str] = {
-    inspect.IntType: "INT",
-    inspect.FloatType: "NUMBER",
-    inspect.BoolType: "{True,False}",
-    inspect.VarTupleType: "INT...",
-}
+    def given(self, **others: Any) -> dict[str, Any]:
+        """Those of the options, and of others, that were given, as `rnar.clrs.sample` takes them."""
+        found = {name: value for name, value in {**others, **asdict(self)}.items() if value is not None}
+        texts = {name: value for name, value in found.items() if isinstance(value, str)}
+        return found | {name: several(name, text, int if name == "needle" else float) for name, text in texts.items()}
 
 
-def _metavar(kind: Any) -> str:
-    """What stands for a value of that type, or of the same with None."""
-    found = inspect.type_info(kind)
-    if isinstance(found, inspect.UnionType):
-        found = found.types[0]
-    if isinstance(found, inspect.LiteralType):
-        return "{" + ",".join(map(str, found.values)) + "}"
-    return METAVARS[type(found)]
+def several(name: str, text: str, kind: Callable[[str], Any]) -> Any:
+    """One number, or a tuple of those between commas."""
+    try:
+        numbers = [kind(part) for part in text.split(",")]
+    except ValueError:
+        what = "whole numbers" if kind is int else "numbers"
+        raise ValueError(f"--{name} takes {what} with commas between them, not {text!r}") from None
+    return tuple(numbers) if len(numbers) > 1 else numbers[0]

@@ -28,10 +28,10 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "data list": Command("rnar.cli.data_list:list_tasks", "the 30 tasks: their features and how long they take"),
-    "data show": Command("rnar.cli.data_show:show", "one run of an algorithm, step by step"),
-    "data export": Command("rnar.cli.data_export:export", "write an official set, or one of your own, to a file"),
-    "data check": Command("rnar.cli.data_check:check", "regenerate the official sets and compare their digests"),
+    "data list": Command("rnar.cli.data:list_tasks", "the 30 tasks: their features and how long they take"),
+    "data show": Command("rnar.cli.data:show", "one run of an algorithm, step by step"),
+    "data export": Command("rnar.cli.data:export", "write an official set, or one of your own, to a file"),
+    "data check": Command("rnar.cli.data:check", "regenerate the official sets and compare their digests"),
     "train": Command("rnar.cli.train:train", "learn a task, or several; go on where a run ended"),
     "sweep": Command("rnar.cli.sweep:sweep", "many runs: tasks x models x seeds, here or on a Ray cluster"),
     "evaluate": Command("rnar.cli.evaluate:evaluate", "how good the networks of runs are, at any size"),

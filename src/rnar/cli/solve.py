@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import tyro
 from rich.text import Text
 
-from rnar.cli.distribution import Distribution
-from rnar.cli.flags import flag
+from rnar.cli.flags import Distribution, flag
 from rnar.cli.inputs import STDIN, example, given_problem, lines_of, of_line
 from rnar.cli.output import bar, screen, tell
 from rnar.clrs import find

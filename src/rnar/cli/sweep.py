@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 import tyro
 from rich.console import Console
 
-from rnar.cli.flags import flag, given, settings_flags
+from rnar.cli.flags import flag
 from rnar.cli.output import screen
+from rnar.cli.train import given, settings_flags
 from rnar.sweep import display, presets
 from rnar.sweep.allocation import Request, Resources, allocate
 from rnar.sweep.choosing import models_of, seeds_of, tasks_of

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import tyro
 
-from rnar.cli.distribution import Distribution
-from rnar.cli.flags import flag
+from rnar.cli.flags import Distribution, flag
 from rnar.cli.inputs import given_problem
 from rnar.cli.output import bar, screen
 from rnar.clrs import find

@@ -1,0 +1,240 @@
+"""`rnar data`: the tasks in a table, a run step by step, sets as files, and the official sets checked."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import tyro
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+import rnar.clrs
+from rnar.cli.flags import Distribution, flag
+from rnar.cli.output import bar, screen
+from rnar.cli.show.page import Page
+from rnar.clrs import Algorithm, Batch, Feature, Sample, Split, find, official
+from rnar.clrs.choosing import matching
+from rnar.clrs.layouts import Layout, arrays_of, write_npz
+from rnar.clrs.splits import differences, is_official, mean_steps, size_of
+from rnar.common.files import appearing, free
+
+WIDE = 160  # columns of a terminal from which inputs, hints and outputs stand side by side
+CAPTION = (
+    "Steps are the mean of the official sets, or of sets that are drawn likewise; there string matchers have 20 and 80 "
+    "letters, segments 4 ends."
+)
+NODES, LETTERS, STEPS = 6, 15, 20  # the size and the steps of a run where none is given: what fits on a screen
+SAMPLES, SEED = 32, 1  # of a set of one's own
+
+
+def list_tasks(pattern: Annotated[str, tyro.conf.arg(metavar="PATTERN")] = "*", /) -> None:
+    """The tasks with their features, and how many steps they take at sizes 16 and 64.
+
+    Args:
+        pattern: Which tasks, with wildcards: 'mst*'. One of your own is my_tasks:mine, all of a module 'my_tasks:*'.
+    """
+    console = screen()
+    console.print((wide if console.width >= WIDE else narrow)(matching(pattern)))
+    console.print(Text(CAPTION, "dim"))
+
+
+def wide(algorithms: list[Algorithm]) -> Table:
+    """A row for each task."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 1, 0), expand=True)
+    for name in ("task", "chapter", "n=16", "n=64"):
+        table.add_column(name, no_wrap=True, justify="right" if name.startswith("n=") else "left")
+    for name, ratio in (("inputs", 3), ("hints", 4), ("outputs", 2)):
+        table.add_column(name, ratio=ratio)
+    for algorithm in algorithms:
+        stages = (by_feature(stage) for stage in algorithm.spec)
+        table.add_row(Text(algorithm.name, "bold"), algorithm.chapter, *_steps(algorithm), *stages)
+    return table
+
+
+def narrow(algorithms: list[Algorithm]) -> Group:
+    """The same in blocks: a task's features stand below its name."""
+    parts: list[RenderableType] = [_line("task", "chapter", ("n=16", "n=64"))]
+    for algorithm in algorithms:
+        features = Table.grid(padding=(0, 2, 0, 0))
+        for title, stage in zip(("in", "hints", "out"), algorithm.spec, strict=True):
+            features.add_row(Text(title, "dim"), by_feature(stage))
+        line = _line(algorithm.name, algorithm.chapter, _steps(algorithm))
+        parts += ["", line, Padding(features, (0, 0, 0, 2))]
+    return Group(*parts, "")
+
+
+def _line(task: str, chapter: str, steps: tuple[str, str]) -> Text:
+    return Text.assemble((f"{task:30} ", "bold"), f"{chapter:20}", *(f"{x:>6}" for x in steps))
+
+
+def _steps(algorithm: Algorithm) -> tuple[str, str]:
+    return f"{mean_steps(algorithm.name, 'val'):.0f}", f"{mean_steps(algorithm.name, 'test'):.0f}"
+
+
+def by_feature(stage: dict[str, Feature]) -> Text:
+    """The names of one stage, those of one feature together: `pos, key: node.scalar; pred: node.pointer`."""
+    names: dict[str, list[str]] = {}
+    for name, feature in stage.items():
+        names.setdefault(str(feature), []).append(name)
+    return Text("; ").join(Text.assemble(", ".join(found), (f": {feature}", "dim")) for feature, found in names.items())
+
+
+def show(
+    task: Annotated[str, tyro.conf.arg(metavar="TASK")],
+    /,
+    n: Annotated[int | None, flag("INT", f"{NODES} nodes, or {LETTERS} letters")] = None,
+    seed: Annotated[int | None, flag("INT", "1")] = None,
+    sample: Annotated[int | None, flag("INT", "0, the first")] = None,
+    steps: int = STEPS,
+    input: Annotated[str | None, flag("JSON", "a random problem")] = None,
+    distribution: Annotated[Distribution, tyro.conf.OmitArgPrefixes] = Distribution(),  # noqa: B008 (it is frozen)
+) -> None:
+    """One run of an algorithm, step by step: what it is given, its hints as they change, and its answer.
+
+    Args:
+        task: Which algorithm; `rnar data list` has them all.
+        n: The size of the problem.
+        seed: The seed of the random problems.
+        sample: Which of the problems that this seed gives.
+        steps: How many steps to show.
+        input: Your own problem instead, as a JSON list of its arguments: '[5, 2, 9]' for quickselect,
+            '[[[0, 1], [1, 0]], 0]' (a matrix and a source) for bfs, '["ATCGATC", "GAT"]' for kmp_matcher.
+        distribution: What problems are drawn from. By default all is as in the official sets.
+    """
+    if steps < 1:
+        raise ValueError(f"--steps must be at least 1, not {steps}")
+    find(task)
+    given = distribution.given(n=n, seed=seed, sample=sample)
+    if input is None:
+        run, origin = drawn(task, **given)
+    elif given:
+        raise ValueError(f"--{next(iter(given))} is about random problems and means nothing with --input")
+    else:
+        run, origin = solved(task, input), "your own input"
+    Page(run, screen()).print(steps, origin)
+
+
+def drawn(task: str, n: int | None = None, seed: int = 1, sample: int = 0, **options: Any) -> tuple[Sample, str]:
+    """A random problem, solved, and where it comes from."""
+    if sample < 0:
+        raise ValueError(f"--sample must be 0, the first, or more, not {sample}")
+    problem = find(task).problem
+    usual = max(problem.smallest, LETTERS if "string" in problem.inputs else NODES)
+    batch = rnar.clrs.sample(task, n=usual if n is None else n, batch=sample + 1, seed=seed, **options)
+    return batch.sample(sample), f"sample {sample} of seed {seed}"
+
+
+def solved(task: str, text: str) -> Sample:
+    """A problem out of JSON, solved: a list of its arguments, or, of a task that takes one, that alone."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"--input is not JSON: {error}") from None
+    if not isinstance(found, list):
+        raise ValueError(f"--input must be a JSON list of the arguments, such as [[5, 2, 9]], not {text}")
+    try:
+        return rnar.clrs.trace(task, *found)
+    except ValueError:
+        with suppress(ValueError):
+            return rnar.clrs.trace(task, found)
+        raise
+
+
+def export(
+    task: Annotated[str, tyro.conf.arg(metavar="TASK")],
+    out: Annotated[Path, tyro.conf.arg(metavar="OUT.npz")],
+    /,
+    split: Annotated[Split | None, flag("{train,val,test}")] = None,
+    n: Annotated[int | None, flag("INT")] = None,
+    samples: Annotated[int | None, flag("INT", str(SAMPLES))] = None,
+    seed: Annotated[int | None, flag("INT", str(SEED))] = None,
+    layout: Layout = "rnar",
+    force: bool = False,
+    distribution: Annotated[Distribution, tyro.conf.OmitArgPrefixes] = Distribution(),  # noqa: B008 (it is frozen)
+) -> None:
+    """Write an official set (--split), or a random one of your own (--n), to a file that `numpy.load` reads.
+
+    Of a task of your own, --split gives a set that is drawn as the official ones are.
+
+    Its arrays are input/NAME [B, ...], hint/NAME [T, B, ...], output/NAME [B, ...] and lengths [B].
+
+    Args:
+        task: Which task; `rnar data list` has them all.
+        out: The file to write. It is there when it is complete, and not before.
+        split: Which official set.
+        n: The size of the problems of a set of your own.
+        samples: How many samples your own set has.
+        seed: The seed of your own set.
+        layout: Values as what they are (indices, codes), or as dm-clrs has them (one-hots, all float32).
+        force: Replace the file if there is one.
+        distribution: What your own problems are drawn from. By default all is as in the official sets.
+    """
+    find(task)
+    target = free(out, replace=force)
+    batch = chosen(task, split, distribution.given(n=n, samples=samples, seed=seed))
+    arrays = arrays_of(batch, layout)
+    with bar(screen()) as progress, appearing(target) as file:
+        work = progress.add_task(f"writing {out.name}", total=sum(array.bytes for array in arrays))
+        write_npz(file, arrays, lambda size: progress.advance(work, size))
+    about = f"{batch.size} samples of {task}, {batch.nodes} nodes, up to {batch.lengths.max()} steps"
+    print(f"{out}: {about}, {target.stat().st_size / 1e6:.2f} MB")
+
+
+def chosen(task: str, split: Split | None, own: dict[str, Any]) -> Batch:
+    """The official set, or one drawn with `n`, `samples`, `seed` and the options of a distribution."""
+    if split is not None:
+        if own:
+            raise ValueError(f"--{next(iter(own))} is for a set of your own and means nothing with --split {split}")
+        return official(task, split)
+    if "n" not in own:
+        raise ValueError("which set? --split train, val or test is an official one, --n makes one of your own")
+    settings = {"samples": SAMPLES, "seed": SEED, **own}
+    return rnar.clrs.sample(task, batch=settings.pop("samples"), **settings)
+
+
+def check(
+    pattern: Annotated[str, tyro.conf.arg(metavar="PATTERN")] = "*",
+    /,
+    split: Annotated[Split | None, flag("{train,val,test}", "all three")] = None,
+) -> int:
+    """Regenerate official sets and compare each of their features, by its digest, with what dm-clrs 2.0.3 generates.
+
+    The exit code is 0 where all are the same, and 1 where any differs. A task that dm-clrs does not have has
+    no official set, which is said and is no difference.
+
+    Args:
+        pattern: Which tasks, with wildcards: 'mst*'.
+        split: Which of the sets.
+    """
+    chosen = [algorithm.name for algorithm in matching(pattern)]
+    tasks = [task for task in chosen if is_official(task)]
+    splits: tuple[Split, ...] = (split,) if split else get_args(Split)
+    console, different = screen(), 0
+    with bar(console) as progress:
+        work = progress.add_task("", total=sum(size_of(task, s).samples for task in tasks for s in splits))
+        for task in tasks:
+            progress.update(work, description=task)
+            found = {s: differences(task, s, lambda samples: progress.advance(work, samples)) for s in splits}
+            different += sum(bool(features) for features in found.values())
+            console.print(verdict(task, found), soft_wrap=True)
+    for task in chosen:
+        if task not in tasks:
+            console.print(f"{task:30} has no official set: its sets are drawn as the official ones are", soft_wrap=True)
+    sets = len(tasks) * len(splits)
+    console.print(f"{sets - different} of {sets} sets are as dm-clrs 2.0.3 generates them", soft_wrap=True)
+    return 1 if different else 0
+
+
+def verdict(task: str, found: Mapping[str, list[str]]) -> Text:
+    """One line: `bfs  train ok  val ok  test differs in hint/pi_h`."""
+    line = Text(f"{task:30}")
+    for split, features in found.items():
+        said = (f"differs in {', '.join(features)}", "bold red") if features else ("ok", "green")
+        line.append_text(Text.assemble(f" {split} ", said, " "))
+    line.rstrip()
+    return line
