@@ -95,8 +95,8 @@ def evaluate(
     if data is not None and (n or samples):
         raise ValueError("--data has its samples and sizes; leave --n and --samples away")
     runs = tuple(run if run.exists() else run_folder(run) for run in runs)
-    found = [(run, None) for run in runs_in(runs, tell, refused)]
-    work = with_sets(found, lambda run, _: sets_of(run, n, samples, data), refused)
+    found = [(run, run.settings.tasks) for run in runs_in(runs, tell, refused)]
+    work = with_sets(found, lambda run, task: sets_of(run, task, n, samples, data), refused)
     check_worst(worst, pages, force, {run.path: sets for run, sets in work})
     note_of_one_size((sets for _, sets in work), n)
     outcomes = tried(work, console, hints, place, threads, refused, trial)
@@ -166,13 +166,15 @@ def writers(
     return found
 
 
-def sets_of(run: Run, sizes: tuple[int, ...], samples: tuple[int, ...], data: Path | None) -> list[ProblemSet]:
+def sets_of(
+    run: Run, task: str, sizes: tuple[int, ...], samples: tuple[int, ...], data: Path | None
+) -> list[ProblemSet]:
     """By default as in the run's own test."""
     if data is not None:
-        return [exported(task, data) for task in run.settings.tasks]
+        return [exported(task, data)]
     if not samples and not sizes and run.settings.test_samples is not None:
         samples = (run.settings.test_samples,)
-    return [problems for task in run.settings.tasks for problems in problem_sets(task, sizes, samples)]
+    return problem_sets(task, sizes, samples)
 
 
 def note_of_one_size(sets: Iterable[list[ProblemSet]], sizes: tuple[int, ...]) -> None:

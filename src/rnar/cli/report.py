@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import torch
 import tyro
-from rich.console import Console
+from rich.console import Console, Group
 
 from rnar.cli.evaluate import Refused, tried
 from rnar.cli.flags import flag
@@ -18,7 +18,7 @@ from rnar.clrs.choosing import matching
 from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import ProblemSet, problem_sets
-from rnar.nn.reasoner import HintSource, Precision
+from rnar.nn.reasoner import Precision
 from rnar.report.evaluations import is_recorded, recorded
 from rnar.report.formats import FORMATS, markdown, terminal
 from rnar.report.page import Page
@@ -97,7 +97,12 @@ def report(
         threads: The same: how many threads compute on a CPU.
         force: Replace the file of --out if it is there.
     """
-    _check(figure, table, out)
+    if figure is not None:
+        if table is not None:
+            raise ValueError("--table and --figure are two things; ask for one at a time")
+        if out is None:
+            raise ValueError(f"--figure {figure} needs --out FILE, a .{', .'.join(IMAGES)}")
+        image_format("--out", out)
     if bench and figure != "timing":
         raise ValueError("--bench is for --figure timing")
     trying = {table, figure} & {"sizes", "hints", "progress"}
@@ -124,7 +129,8 @@ def report(
     if readme is not None:
         changed = markdown.fill(readme, markdown.render(listing(rows)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
-    networks = _Networks(rows, scores, n, samples, network, precision, chosen_device(device), threads, console)
+    trial = Trial(network, precision=precision)
+    networks = _Networks(longest(rows)[0], scores, n, samples, trial, chosen_device(device), threads, console)
     if figure is not None:
         assert target is not None
         write(target, _drawn(figure, rows, bench, networks, image_format("--out", target)))
@@ -143,39 +149,33 @@ def _scores_in(files: tuple[Path, ...], tasks: tuple[str, ...], models: tuple[st
 
 @dataclass
 class _Networks:
-    """The networks of runs, and how they are evaluated."""
+    """The networks of the longest runs, and how they are evaluated."""
 
     rows: list[Row]
     known: list[Score]
     """of networks that were evaluated before: then nothing is"""
     sizes: tuple[int, ...]
     samples: tuple[int, ...]
-    which: Which
-    precision: Precision
+    trial: Trial
     device: torch.device
     threads: int | None
     console: Console
     refused: Refused = field(default_factory=Refused)
 
     def sets(self, usual: tuple[int, ...]) -> list[tuple[Run, list[ProblemSet]]]:
-        """The longest runs, with problems of the sizes that were asked for, or of the usual ones."""
+        """The runs, with problems of the sizes that were asked for, or of the usual ones."""
+        sizes = self.sizes or usual
+        runs = with_networks(self.rows, tell, self.refused)
+        return with_sets(runs, lambda run, task: problem_sets(task, sizes, self.samples), self.refused)
 
-        def of(run: Run, tasks: list[str]) -> list[ProblemSet]:
-            return [some for task in tasks for some in problem_sets(task, self.sizes or usual, self.samples)]
-
-        return with_sets(with_networks(longest(self.rows)[0], tell, self.refused), of, self.refused)
-
-    def scores(
-        self,
-        work: list[tuple[Run, list[ProblemSet]]],
-        hints: bool = False,
-        source: HintSource = "network",
-        after: float = 1.0,
-    ) -> list[Score]:
-        trial = Trial(self.which, source=source, precision=self.precision, after=after)
-        rows = {(row.path, row.task): row for row in longest(self.rows)[0]}
+    def scores(self, work: list[tuple[Run, list[ProblemSet]]], hints: bool = False, **how: Any) -> list[Score]:
+        """The scores of the networks; `how` are fields of `Trial`."""
+        trial, rows = self.trial._replace(**how), {(row.path, row.task): row for row in self.rows}
         outcomes = tried(work, self.console, hints, self.device, self.threads, self.refused, trial)
         return [scored(outcome, rows[outcome.run.path, outcome.problems.task]) for outcome in outcomes]
+
+    def known_or_new(self, usual: tuple[int, ...]) -> list[Score]:
+        return self.known or self.scores(self.sets(usual))
 
 
 def _table(kind: Kind | None, rows: list[Row], networks: _Networks) -> Page:
@@ -184,15 +184,16 @@ def _table(kind: Kind | None, rows: list[Row], networks: _Networks) -> Page:
     if kind == "networks":
         return network_table(rows)
     if kind == "sizes":
-        return size_table(networks.known or networks.scores(networks.sets(SIZE_TABLE)))
+        return size_table(networks.known_or_new(SIZE_TABLE))
     if kind == "hints":
         work = networks.sets(HINT_TABLE)
-        return hint_table([score for source in SOURCES for score in networks.scores(work, source == "network", source)])
+        found = (networks.scores(work, source == "network", source=source) for source in SOURCES)
+        return hint_table([score for scores in found for score in scores])
     if kind == "progress":
         work = networks.sets(PROGRESS_TABLE)
         scores = [score for share in SHARES for score in networks.scores(work, after=share)]
         return progress_table(scores, [problems for _, sets in work for problems in sets])
-    return paper_table(int(kind), rows, networks.which)
+    return paper_table(int(kind), rows, networks.trial.which)
 
 
 def _drawn(figure: Figure, rows: list[Row], bench: tuple[Path, ...], networks: _Networks, image: str) -> bytes:
@@ -201,20 +202,10 @@ def _drawn(figure: Figure, rows: list[Row], bench: tuple[Path, ...], networks: _
     if figure == "timing":
         return figures.timing(rows, bench, image)
     if figure == "sizes":
-        return score_figures.sizes(networks.known or networks.scores(networks.sets(SIZE_FIGURE)), image)
+        return score_figures.sizes(networks.known_or_new(SIZE_FIGURE), image)
     if figure == "hints":
         return score_figures.hints(networks.scores(networks.sets(HINT_FIGURE), hints=True), image)
     return {"curves": figures.curves, "wider": figures.wider, "losses": figures.losses}[figure](rows, image)
-
-
-def _check(figure: Figure | None, table: Kind | None, out: Path | None) -> None:
-    if figure is None:
-        return
-    if table is not None:
-        raise ValueError("--table and --figure are two things; ask for one at a time")
-    if out is None:
-        raise ValueError(f"--figure {figure} needs --out FILE, a .{', .'.join(IMAGES)}")
-    image_format("--out", out)
 
 
 def _chosen(
@@ -242,24 +233,17 @@ def _matching(rows: list[T], patterns: tuple[str, ...], name: Callable[[T], str]
 
 def _show(page: Page, format: Format, target: Path | None, console: Console) -> None:
     """On stdout, or into a file."""
-    if format == "terminal" and target is None:
-        _print(page, console)
+    if format != "terminal":
+        text = FORMATS[format](page)
+    elif target is None:
+        console.print(Group(*terminal.parts(page, console)))
         return
-    text = _plain(page) if format == "terminal" else FORMATS[format](page)
+    else:  # as a wide terminal shows it, without colours
+        wide = screen(width=WIDE, color_system=None, force_terminal=False)
+        with wide.capture() as captured:
+            wide.print(Group(*terminal.parts(page, wide)))
+        text = "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
     if target is None:
         sys.stdout.write(text)
     else:
         write(target, text.encode())
-
-
-def _print(page: Page, console: Console) -> None:
-    for part in terminal.parts(page, console):
-        console.print(part)
-
-
-def _plain(page: Page) -> str:
-    """As a wide terminal shows it, without colours."""
-    console = screen(width=WIDE, color_system=None, force_terminal=False)
-    with console.capture() as captured:
-        _print(page, console)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"

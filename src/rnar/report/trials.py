@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import torch
 
@@ -17,8 +17,6 @@ from rnar.nn.reasoner import Reasoner
 from rnar.report.runs import Row, Tell, configured, settings_text
 from rnar.report.scores import LARGEST_SEEN, Score, Trial, in_order
 from rnar.training.run import BEST, CONFIG, Run
-
-T = TypeVar("T")
 
 
 class Outcome(NamedTuple):
@@ -69,10 +67,11 @@ def runs_in(paths: Iterable[Path], tell: Tell, refuse: Tell) -> list[Run]:
         if (path / CONFIG).is_file() or not path.is_dir():
             runs[path.resolve()] = Run(path)
             continue
-        ready = list(_with_best(configured(path), tell))
-        if not ready:
+        folders = configured(path)
+        found = list(_with_networks(folders, tell, refuse))
+        if not any((folder / BEST).is_file() for folder in folders):
             raise ValueError(f"there is no run with a network in {path} or below; `rnar train` makes one")
-        runs.update({run.path.resolve(): run for run in _readable(ready, refuse)})
+        runs.update({run.path.resolve(): run for run in found})
     return list(runs.values())
 
 
@@ -83,36 +82,34 @@ def with_networks(rows: Iterable[Row], tell: Tell, refuse: Tell) -> list[tuple[R
         if row.path is None:
             raise ValueError("this needs the networks of run folders: a CSV has only what came out in the end")
         tasks.setdefault(row.path, {})[row.task] = None
-    ready = [(run, list(tasks[run.path])) for run in _readable(_with_best(tasks, tell), refuse)]
+    ready = [(run, list(tasks[run.path])) for run in _with_networks(tasks, tell, refuse)]
     if not ready:
         raise ValueError("no run here has a network yet")
     return ready
 
 
-def _readable(folders: Iterable[Path], refuse: Tell) -> Iterator[Run]:
+def _with_networks(folders: Iterable[Path], tell: Tell, refuse: Tell) -> Iterator[Run]:
     for folder in folders:
+        if not (folder / BEST).is_file():
+            tell(f"{folder} is left out: it has no {BEST} yet")
+            continue
         try:
             yield Run(folder)
         except (ValueError, OSError) as error:
             refuse(f"{folder} is left out: {error}")
 
 
-def _with_best(folders: Iterable[Path], tell: Tell) -> Iterator[Path]:
-    for folder in folders:
-        if (folder / BEST).is_file():
-            yield folder
-        else:
-            tell(f"{folder} is left out: it has no {BEST} yet")
-
-
 def with_sets(
-    runs: Iterable[tuple[Run, T]], sets_of: Callable[[Run, T], list[ProblemSet]], refuse: Tell
+    runs: Iterable[tuple[Run, Iterable[str]]], sets_of: Callable[[Run, str], list[ProblemSet]], refuse: Tell
 ) -> list[tuple[Run, list[ProblemSet]]]:
-    """Runs with the sets that they are evaluated on. A run whose task cannot be imported does not stop the others."""
+    """Runs and tasks with the sets that they are evaluated on: those `sets_of` each run and task.
+
+    A run whose task cannot be imported does not stop the others.
+    """
     work, errors = [], {}
-    for run, value in runs:
+    for run, tasks in runs:
         try:
-            work.append((run, sets_of(run, value)))
+            work.append((run, [problems for task in tasks for problems in sets_of(run, task)]))
         except ValueError as error:
             errors[run.path] = error
     if errors and not work:
