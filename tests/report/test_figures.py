@@ -60,7 +60,7 @@ def test_a_figure_is_an_image_of_its_kind(run, runs, tmp_path, figure, suffix):
 
 def test_a_loss_is_that_of_all_features_and_there_is_none_before_the_first_step(monkeypatch, runs):
     panels: dict[str, list[Curve]] = {}
-    monkeypatch.setattr(figures, "_drawn", lambda found, *_: panels.update(found) or b"")
+    monkeypatch.setattr(figures, "_drawn", lambda found, *_, **__: panels.update(found) or b"")
     figures.losses(gather([runs], silent), "png")
     rnar = next(curve for curve in panels["heapsort"] if curve.model == "rnar")
     assert [steps.tolist() for steps in rnar.steps] == [[5000, 10000]] * 2
@@ -123,7 +123,7 @@ def test_the_score_at_a_larger_size_has_a_line_for_the_network_and_one_for_the_a
     train(tiny(tmp_path / "none", steps=4, wider_samples=0))
     code, _, err = run(tmp_path / "none", "--figure", "wider", "--out", tmp_path / "other.svg")
     assert code == 2 and "nothing to draw" in err and not (tmp_path / "other.svg").exists()
-    monkeypatch.setattr(figures, "_drawn", lambda found, *_: seen.update(found) or b"")
+    monkeypatch.setattr(figures, "_drawn", lambda found, *_, **__: seen.update(found) or b"")
     figures.wider(gather([tmp_path / "runs" / "one"], silent), "png")
     lines = [json.loads(line) for line in (tmp_path / "runs" / "one" / "metrics.jsonl").read_text().splitlines()]
     assert [[v.tolist() for v in curve.values] for curve in seen["bfs"]] == [

@@ -2,10 +2,11 @@
 
 import io
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from statistics import mean
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from rnar.report.scores import Group, in_order, shown, steps_of
 from rnar.report.strokes import Stroke, strokes
 
 DOTS, NARROWEST = 150, 4.5
+PERCENT = -3, 103  # limits of an axis, with room for markers
 COLUMNS, WIDTH, HEIGHT = 4, 3.1, 2.5
 LETTERS, LINE = 14, 0.18  # of a legend: letters in an inch, and a line's height in inches
 UNITS = (("s", 1, 0.0), ("min", 60, 600.0), ("h", 3600, 6 * 3600.0))  # with the seconds from which they are used
@@ -55,7 +57,7 @@ class Curve(NamedTuple):
 def curves(rows: Iterable[Row], format: str) -> bytes:
     """Validation along the steps."""
     panels = _panels(rows, lambda line, task: 100 * line["validations"][task])
-    return _drawn(panels, "validation score, n = 16 (%)", format, {}, (-3, 103))
+    return _drawn(panels, "validation score, n = 16 (%)", format, limits=PERCENT)
 
 
 def wider(rows: Iterable[Row], format: str) -> bytes:
@@ -75,7 +77,7 @@ def wider(rows: Iterable[Row], format: str) -> bytes:
     if len(sizes) > 1:
         several = " and ".join(map(str, sorted(sizes)))
         raise ValueError(f"these runs were tried at n = {several} on the way; a figure shows one size: give fewer runs")
-    return _drawn(panels, f"score, n = {sizes.pop()} (%)", format, {}, (-3, 103))
+    return _drawn(panels, f"score, n = {sizes.pop()} (%)", format, limits=PERCENT)
 
 
 def losses(rows: Iterable[Row], format: str) -> bytes:
@@ -85,8 +87,7 @@ def losses(rows: Iterable[Row], format: str) -> bytes:
         parts = line.get("losses", {}).get(task)
         return sum(parts.values()) if parts else None
 
-    panels = _panels(rows, loss)
-    return _drawn(panels, "loss", format, {}, (None, None), "log")
+    return _drawn(_panels(rows, loss), "loss", format, limits=(None, None), scale="log")
 
 
 def timing(rows: Iterable[Row], measured: Iterable[Path], format: str) -> bytes:
@@ -98,16 +99,13 @@ def timing(rows: Iterable[Row], measured: Iterable[Path], format: str) -> bytes:
         raise ValueError(f"dm-clrs was measured on {missing[0]}, of which there is no run to draw")
     longest = max(values.max() for some in panels.values() for curve in some for values in curve.values)
     unit, seconds, _ = [each for each in UNITS if longest >= each[2]][-1]
-    scaled = {
-        task: [curve._replace(values=[values / seconds for values in curve.values]) for curve in some]
-        for task, some in panels.items()
-    }
+    panels = _panels(rows, lambda line, task: line["seconds"] / seconds)
     lines: dict[str, list[tuple[str, str, float]]] = {}
     for (task, model), rate in sorted(pace.items(), key=lambda item: in_order(*item[0])):
         about = f"n = {', '.join(map(str, rate.sizes))}, {rate.threads} thread{'s' * (rate.threads > 1)}"
         label = f"{title(model)} in dm-clrs, training alone, {about}"
         lines.setdefault(task, []).append((label, model, rate.seconds / seconds))
-    return _drawn(scaled, f"wall-clock time ({unit})", format, lines)
+    return _drawn(panels, f"wall-clock time ({unit})", format, lines)
 
 
 def _panels(rows: Iterable[Row], value: Value, of_average: Value | None = None) -> dict[str, list[Curve]]:
@@ -143,7 +141,7 @@ def _drawn(
     panels: dict[str, list[Curve]],
     y: str,
     format: str,
-    straight: dict[str, list[tuple[str, str, float]]],
+    straight: Mapping[str, Sequence[tuple[str, str, float]]] = MappingProxyType({}),
     limits: tuple[float | None, float | None] = (0, None),
     scale: Literal["linear", "log"] = "linear",
 ) -> bytes:

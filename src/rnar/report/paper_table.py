@@ -75,11 +75,8 @@ class _Table:
     def _our_scores(self, model: str) -> dict[str, float]:
         return _means(self._our_groups(model))
 
-    def _scored(self, task: str, model: str) -> list[Group]:
-        return self.tests.get((task, model), [])
-
     def _behind(self, task: str, model: str) -> list[Group]:
-        return self._scored(task, paper.in_the_paper(model, task, self.table))
+        return self.tests.get((task, paper.in_the_paper(model, task, self.table)), [])
 
     def _published(self, model: str, task: str) -> float | None:
         known = paper.numbers().get((self.table, model, task))
@@ -90,7 +87,8 @@ class _Table:
         cells = []
         for model in self.theirs:
             printed = paper.numbers()[self.table, model, task]
-            cells.append(self._theirs(printed, beats=self._beats(model, printed.mean, bar)))
+            marks, beats = self.result.notes.marks(printed.note), self._beats(model, printed.mean, bar)
+            cells.append(Cell(f"{printed.mean:.2f}", printed.spread, beats=beats, marks=marks))
         if bar is not None and (own_baseline := self._behind(task, paper.BASELINE)):
             bar = own_baseline[0].mean
         for model in self.ours:
@@ -103,9 +101,6 @@ class _Table:
         count = len(self.theirs)
         mark_best([cells], [*range(count), *range(count, len(cells), 3)])
         self.result.add(Cell(title), *cells)
-
-    def _theirs(self, number: paper.Number, beats: bool = False) -> Cell:
-        return Cell(f"{number.mean:.2f}", number.spread, beats=beats, marks=self.result.notes.marks(number.note))
 
     def _ours(self, model: str, group: Group, theirs: float | None, bar: float | None = None) -> list[Cell]:
         cell = number(group.mean, group.spread, self.result.notes.marks(group.unusual))
@@ -128,12 +123,12 @@ class _Table:
         for cells in zip_longest(*others, fillvalue=[EMPTY] * 3):
             self.result.add(quiet("· other settings"), *[EMPTY] * len(self.theirs), *sum(cells, []))
         if paper.in_the_paper(paper.MAIN, task, self.table) != paper.MAIN:
-            for group in self._scored(task, paper.MAIN):
+            for group in self.tests.get((task, paper.MAIN), []):
                 self._only_main(f"· {paper.title(paper.MAIN)} with triplets", self._ours(paper.MAIN, group, None))
 
     def _average_with_triplets(self) -> None:
         """The average of RNAR with triplets in all tasks, which the paper does not have."""
-        groups = {task: some[0] for task in self.tasks if (some := self._scored(task, paper.MAIN))}
+        groups = {task: some[0] for task in self.tasks if (some := self.tests.get((task, paper.MAIN)))}
         if paper.substitutions(paper.MAIN, self.tasks, self.table) and len(groups) == len(self.tasks):
             marks = self.result.notes.marks(mixed_steps(groups))
             done = quiet(f"{len(groups)} of {len(groups)}")

@@ -11,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from rnar.report.figures import canvas, draw_band, looks, saved, shared_legend
+from rnar.report.figures import PERCENT, canvas, draw_band, looks, saved, shared_legend
 from rnar.report.published import title
 from rnar.report.scores import Group, Score, by_task
 from rnar.report.strokes import Stroke, nth, strokes
@@ -20,7 +20,7 @@ from rnar.report.trials import Outcome, scored
 FEW = 20  # steps that have a marker each
 MANY, WINDOWS = 40, 40  # steps from which lines are smoothed, and into how many windows
 SPREAD = 0.05  # by which share of n points stand apart at most, so that intervals do not hide each other
-COLUMNS, WIDTH, HEIGHT, LIMITS = 3, 4.6, 3.4, (-3, 103)
+COLUMNS, WIDTH, HEIGHT = 3, 4.6, 3.4
 
 
 def figure(outcomes: Sequence[Outcome], format: str) -> bytes:
@@ -83,7 +83,7 @@ def draw_scores(axes: Axes, groups: list[Group], drawn: dict[str, Stroke]) -> No
         axes.text(sizes[0] / 1.15, 0, "sizes of training", fontsize=7, color="0.4")
     several = {len(group.runs) > 1 for group in groups}
     bars = [name for name, are in (("95% interval", False), ("standard deviation", True)) if are in several]
-    axes.set(title=title(groups[0].task), xlim=(sizes[0] / 1.2, sizes[-1] * 1.2), ylim=LIMITS)
+    axes.set(title=title(groups[0].task), xlim=(sizes[0] / 1.2, sizes[-1] * 1.2), ylim=PERCENT)
     axes.set(xlabel="size of the problems (n)", ylabel=f"score ± {' or '.join(bars)} (%)")
 
 
@@ -106,7 +106,7 @@ def draw_hints(axes: Axes, group: Group) -> None:
             values = smoothed(values, len(steps) // WINDOWS)
         draw_band(axes, steps, values, label=f"{name} (F1)" if is_set else name, **style)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set(title=f"{title(group.task)}, n={first.n}\n{group.label}", ylim=LIMITS)
+    axes.set(title=f"{title(group.task)}, n={first.n}\n{group.label}", ylim=PERCENT)
     axes.set(xlabel="step", ylabel="accuracy of hints, or F1 (%)")
     if names:  # beside the panel, as there are many
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0, frameon=False, fontsize=7)

@@ -1,6 +1,8 @@
 """How a model is drawn: one colour, dash and marker for it in all figures."""
 
+from collections import defaultdict
 from collections.abc import Iterable
+from itertools import count
 from typing import Any, NamedTuple
 
 from rnar.models import MODELS
@@ -24,25 +26,19 @@ class Stroke(NamedTuple):
         return {"color": self.colour, "linestyle": self.dash}
 
 
-def nth(k: int) -> Stroke:
-    """One of 28 that differ."""
+def nth(k: int, variant: int = 0) -> Stroke:
+    """One of 28 that differ; its variants have its colour, and a dash and marker each."""
     dash = k // len(COLOURS) % len(DASHES)
-    return Stroke(COLOURS[k % len(COLOURS)], DASHES[dash], MARKERS[(k + dash) % len(MARKERS)])
+    marker = MARKERS[(k + dash + variant) % len(MARKERS)]
+    return Stroke(COLOURS[k % len(COLOURS)], DASHES[(dash + variant) % len(DASHES)], marker)
 
 
 def strokes(lines: Iterable[tuple[str, str]]) -> dict[str, Stroke]:
-    """By label, for lines of (model, label): those of one model have its colour, and a dash and marker each.
+    """By label, for lines of (model, label): those of one model are variants of its stroke.
 
     A model of this package looks the same in every figure; those that are not known here come after them.
     """
-    lines = list(lines)
+    lines = list(dict.fromkeys(lines))
     order = list(dict.fromkeys([*FIRST, *MODELS, *(model for model, _ in lines)]))
-    found: dict[str, Stroke] = {}
-    variants: dict[str, int] = {}
-    for model, label in dict.fromkeys(lines):
-        own, number = nth(order.index(model)), variants.setdefault(model, 0)
-        dash = DASHES[(DASHES.index(own.dash) + number) % len(DASHES)]
-        marker = MARKERS[(MARKERS.index(own.marker) + number) % len(MARKERS)]
-        found[label] = Stroke(own.colour, dash, marker)
-        variants[model] += 1
-    return found
+    variants: defaultdict[str, count[int]] = defaultdict(count)
+    return {label: nth(order.index(model), next(variants[model])) for model, label in lines}

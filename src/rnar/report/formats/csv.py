@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 from rnar.common.escaping import as_cell
 from rnar.report.page import DASH_SIGN, MINUS, Cell, Page
@@ -13,26 +14,20 @@ def render(page: Page) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     names = page.names or [head.replace("\n", " ") for head in page.head]
-    spreads = {k for k in range(len(names)) if any(row[k].spread for row in page.rows)}
-    writer.writerow(
-        [as_cell(part) for k, name in enumerate(names) for part in _parts(name, f"{name} ±", name, k in spreads)]
-    )
-    for row in page.rows:
-        cells = zip(row, names, strict=True)
-        writer.writerow(
-            [as_cell(part) for k, (cell, name) in enumerate(cells) for part in _values(cell, name, k in spreads)]
-        )
+    spreads = [any(row[k].spread for row in page.rows) for k in range(len(names))]
+    for row in ([Cell(name, f"{name} ±") for name in names], *(map(_plain, row) for row in page.rows)):
+        columns = zip(row, names, spreads, strict=True)
+        writer.writerow([as_cell(part) for column in columns for part in _parts(*column)])
     return file.getvalue()
 
 
-def _values(cell: Cell, name: str, spread: bool) -> list[str]:
-    text = "" if cell.text == DASH_SIGN else cell.text.replace(MINUS, "-")
-    return _parts(text, cell.spread, name, spread)
+def _plain(cell: Cell) -> Cell:
+    return replace(cell, text="" if cell.text == DASH_SIGN else cell.text.replace(MINUS, "-"))
 
 
-def _parts(text: str, spread: str, name: str, has_spread: bool) -> list[str]:
+def _parts(cell: Cell, name: str, has_spread: bool) -> list[str]:
     """The columns that one column makes."""
     if TIMES in name:
-        first, _, second = text.partition(TIMES)
+        first, _, second = cell.text.partition(TIMES)
         return [first, second]
-    return [text, spread] if has_spread else [text]
+    return [cell.text, cell.spread] if has_spread else [cell.text]
