@@ -13,13 +13,15 @@ from rich.text import Text
 
 from rnar.cli.flags import flag
 from rnar.cli.output import bar, image_format, screen, tell
-from rnar.cli.worst import check_worst, worst_pages
 from rnar.clrs import find
 from rnar.common.blame import place_of
 from rnar.common.files import free, write
 from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import ProblemSet, exported, problem_sets
+from rnar.inference.answer import Answer
 from rnar.inference.pretrained import run_folder
+from rnar.inference.solver import by_name
+from rnar.inference.worst import worst as most_wrong
 from rnar.nn.reasoner import HintSource, Precision
 from rnar.report.evaluations import as_csv, as_json
 from rnar.report.page import percent as printed
@@ -97,7 +99,7 @@ def evaluate(
     runs = tuple(run if run.exists() else run_folder(run) for run in runs)
     found = [(run, run.settings.tasks) for run in runs_in(runs, tell, refused)]
     work = with_sets(found, lambda run, task: sets_of(run, task, n, samples, data), refused)
-    check_worst(worst, pages, force, {run.path: sets for run, sets in work})
+    check_worst(worst, pages, force, work)
     note_of_one_size((sets for _, sets in work), n)
     outcomes = tried(work, console, hints, place, threads, refused, trial)
     for target, make in files.items():  # before anything is printed: who reads that may go away
@@ -139,7 +141,7 @@ def tried(
     with bar(console) as progress:
         work = progress.add_task("", total=sum(len(sets) for _, sets in runs))
         for run, sets in runs:
-            progress.update(work, description=name_of(run))
+            progress.update(work, description=by_name(run))
             advance = lambda share: progress.advance(work, share)  # noqa: E731
             try:
                 outcomes += evaluated(run, sets, hints, device, threads, advance, trial)
@@ -232,7 +234,7 @@ def hint_table(outcome: Outcome) -> Table:
     steps = max((len(tally.counts) for tally in hints.values()), default=0)
     moments = sorted({round(1 + k * (steps - 1) / (MOMENTS - 1)) for k in range(MOMENTS)}) if steps else []
     page = plain_table(["hint", "measure"], ["all steps", *(f"step {t}" for t in moments)])
-    page.title = f"hints of {outcome.problems.task}, n={outcome.problems.n}, {name_of(outcome.run)}"
+    page.title = f"hints of {outcome.problems.task}, n={outcome.problems.n}, {by_name(outcome.run)}"
     page.title_justify = "left"
     for name, tally in hints.items():
         shown = error if tally.measure.is_error else percent
@@ -244,5 +246,40 @@ def error(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3g}"
 
 
-def name_of(run: Run) -> str:
-    return f"{run.settings.name}, seed {run.settings.seed}"
+def check_worst(count: int | None, folder: Path, force: bool, work: Sequence[tuple[Run, list[ProblemSet]]]) -> None:
+    """Raise now what pages of the worst samples would raise when all is evaluated."""
+    if count is None:
+        return
+    if count < 1:
+        raise ValueError(f"--worst {count}: at least one sample is needed")
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--pages {folder} is a file; give a folder for the pages")
+    ranks = range(1, count + 1)
+    names = [_page_name(run, problems, rank) for run, sets in work for problems in sets for rank in ranks]
+    for name in names if folder.is_dir() else ():
+        free(folder / name, replace=force)
+
+
+def worst_pages(outcomes: Sequence[Outcome], count: int, folder: Path, force: bool, device: torch.device) -> list[str]:
+    """Write pages of the samples that went most wrong; returns a line for each."""
+    lines = []
+    for outcome in outcomes:
+        run, problems = outcome.run, outcome.problems
+        reasoner = outcome.trial.network(run, device)
+        found = most_wrong(reasoner, run.model.batch, problems, outcome.evaluation, count)
+        for rank, (number, belief) in enumerate(found, 1):
+            answer = Answer(belief.sample, belief, by_name(run), f"sample {number}, {problems}")
+            folder.mkdir(parents=True, exist_ok=True)
+            target = free(folder / _page_name(run, problems, rank), replace=force)
+            answer.view().save(target)
+            lines.append(f"{target}  sample {number}: {belief.score:.1%}; hints {answer.hints}")
+        if not found:
+            lines.append(
+                f"{problems.task}, n={problems.n}, {by_name(run)}: every sample is right, so none is the worst"
+            )
+    return lines
+
+
+def _page_name(run: Run, problems: ProblemSet, rank: int) -> str:
+    words = [problems.task, run.settings.name, f"seed-{run.settings.seed}", f"n{problems.n}", f"worst-{rank}"]
+    return "-".join(words).replace(":", ".").replace("/", ".") + ".html"
