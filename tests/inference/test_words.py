@@ -119,7 +119,7 @@ def test_an_answer_of_an_own_algorithm_is_told_by_the_kinds_of_its_outputs(tmp_p
 
 @pytest.mark.parametrize("task", ALGORITHMS)
 def test_any_output_can_be_told_by_its_kind(task):
-    from rnar.inference.words.of_any import of_any
+    from rnar.inference.words import of_any
 
     one = sample(task, 20, 1, seed=1).sample(0)
     text = of_any(one, one.outputs)

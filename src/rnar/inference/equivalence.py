@@ -1,6 +1,7 @@
 """Answers that differ from the algorithm's and are as good: another order of equal keys, another shortest path."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -69,10 +70,15 @@ def quirk(sample: Sample) -> str:
     return f"the benchmark's algorithm misses the best schedule here, worth {w[best].sum():.4g}"
 
 
+def length_of(A: np.ndarray, way: list[int]) -> float | None:
+    """The length of a path, given from its end; None where there is no edge."""
+    weights = [float(A[u, v]) for u, v in pairwise(reversed(way))]
+    return sum(weights) if all(weights) else None
+
+
 def _length(A: np.ndarray, way: list[int]) -> float:
-    """Of a path, given from its end; infinite where there is no edge."""
-    steps = list(zip(way[1:], way, strict=False))
-    return sum(float(A[u, v]) for u, v in steps) if all(A[u, v] != 0 for u, v in steps) else np.inf
+    length = length_of(A, way)
+    return np.inf if length is None else length
 
 
 def _as_short(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:

@@ -6,9 +6,8 @@ import numpy as np
 
 from rnar.clrs import Sample
 from rnar.clrs.pointers import path
-from rnar.inference.words.saying import MOST, chosen, exact, named, several
-
-Outputs = dict[str, np.ndarray]
+from rnar.inference.equivalence import length_of
+from rnar.inference.words.saying import MOST, Outputs, chosen, exact, named, several
 
 
 def _reached(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
@@ -17,15 +16,14 @@ def _reached(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
     weighted, start = bool(((A != 0) & (A != 1)).any()), names[source]
     told, astray, none = [], [], []
     for v in (v for v in range(sample.nodes) if v != source):
-        way = path(pi, v)[::-1]
-        steps = list(zip(way, way[1:], strict=False))
-        if not steps:
+        way = path(pi, v)
+        length = length_of(A, way)
+        if len(way) == 1:
             none.append(names[v])
-        elif way[0] != source or not all(A[u, w] != 0 for u, w in steps):
+        elif way[-1] != source or length is None:
             astray.append(names[v])
         else:
-            length = f" ({exact(sum(float(A[u, w]) for u, w in steps))})" if weighted else ""
-            told.append(f"{names[v]} from {names[way[-2]]}{length}")
+            told.append(f"{names[v]} from {names[way[1]]}" + (f" ({exact(length)})" if weighted else ""))
     said = [f"from node {start}: {several(told)}" if told else f"nothing is reached from node {start}"]
     if none:
         said.append(f"no path to {named('node', none)}")

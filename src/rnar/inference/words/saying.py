@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 MOST = 12  # things that are named one by one
+Outputs = dict[str, np.ndarray]
 
 
 def exact(x: Any) -> str:

@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rnar.clrs import Sample
-from rnar.inference.equivalence import way_back
-from rnar.inference.words.saying import exact, several
+from rnar.inference.equivalence import length_of, way_back
+from rnar.inference.words.saying import Outputs, exact, several
 
-Outputs = dict[str, np.ndarray]
 LONGEST = 200  # letters of a formula
 PAIRS = 6  # paths that are told
 
@@ -71,13 +70,12 @@ def _all_paths(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
     ways, none = [], []
     for i in range(n):
         for j in range(i + 1, n):
-            way = way_back(Pi[i], i, j)[::-1]
-            steps = list(zip(way, way[1:], strict=False))
-            if way[0] != i or not all(A[u, v] != 0 for u, v in steps):
+            way = way_back(Pi[i], i, j)
+            length = length_of(A, way)
+            if way[-1] != i or length is None:
                 none.append(f"{names[i]} to {names[j]}")
             else:
-                length = sum(float(A[u, v]) for u, v in steps)
-                ways.append(f"{'→'.join(names[v] for v in way)} ({exact(length)})")
+                ways.append(f"{'→'.join(names[v] for v in reversed(way))} ({exact(length)})")
     longest_first = sorted(ways, key=lambda way: -way.count("→"))
     said = [several(longest_first, PAIRS)] if ways else []
     return "; ".join([*said, *([f"no path from {several(none, PAIRS)}"] if none else [])])

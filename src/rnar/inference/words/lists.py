@@ -1,15 +1,13 @@
-"""Of lists of numbers: sorted, searched, selected from."""
+"""Of lists: numbers that are sorted, searched, selected from; points in the plane; two strings."""
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from rnar.clrs import Sample
+from rnar.clrs.naming import letters
 from rnar.clrs.pointers import in_order
-from rnar.inference.words.saying import MOST, chosen, exact, named, several
-
-Outputs = dict[str, np.ndarray]
+from rnar.inference.equivalence import DIAGONAL, LEFT, UP
+from rnar.inference.words.saying import MOST, Outputs, chosen, exact, named, several
 
 
 def _in_order(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
@@ -62,6 +60,40 @@ def _scheduled(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
     return f"{named('task', found)} {'are' if len(found) > 1 else 'is'} scheduled, worth {worth}"
 
 
+def _crossing(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
+    return "the segments cross" if int(outputs["intersect"]) == 1 else "the segments do not cross"
+
+
+def _hull(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
+    found = chosen(outputs["in_hull"])
+    return f"the hull has {named('point', found)}" if found else "no point is on the hull"
+
+
+def _match(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
+    place, first = int(outputs["match"]), int((sample.inputs["string"] == 0).sum())
+    if place < first:
+        return f"the needle is at place {place} of the haystack"
+    return "the needle is not in the haystack"
+
+
+def _common(sample: Sample, outputs: Outputs, names: Sequence[str]) -> str:
+    """What one reads along the arrows of the table, from its end."""
+    b, first, key = outputs["b"], int((sample.inputs["string"] == 0).sum()), letters(sample)
+    i, j, taken, differ = first - 1, sample.nodes - first - 1, [], 0
+    while i >= 0 and j >= 0:
+        arrow = int(b[i, first + j])
+        if arrow == DIAGONAL:
+            taken.append(key[i])
+            differ += key[i] != key[first + j]
+        elif arrow not in (UP, LEFT):
+            return "the arrows of the table lead nowhere"
+        i, j = i - (arrow in (DIAGONAL, UP)), j - (arrow in (DIAGONAL, LEFT))
+    if not taken:
+        return "they have no letter in common"
+    said = f"the longest common subsequence is {''.join(reversed(taken))}, {len(taken)} letter{'s' * (len(taken) > 1)}"
+    return f"{said}, of which {differ} {'is' if differ == 1 else 'are'} not common" if differ else said
+
+
 SAYINGS = {
     **dict.fromkeys(("insertion_sort", "bubble_sort", "heapsort", "quicksort"), _in_order),
     "minimum": _minimum,
@@ -70,4 +102,8 @@ SAYINGS = {
     "find_maximum_subarray_kadane": _subarray,
     "activity_selector": _activities,
     "task_scheduling": _scheduled,
+    "segments_intersect": _crossing,
+    **dict.fromkeys(("graham_scan", "jarvis_march"), _hull),
+    **dict.fromkeys(("naive_string_matcher", "kmp_matcher"), _match),
+    "lcs_length": _common,
 }
