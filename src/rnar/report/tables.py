@@ -101,6 +101,7 @@ def _line(page: Page, group: Group, unfinished: Row | None = None) -> list[Cell]
     drawn = "" if is_official(group.task) else "no official set: tested on samples that are drawn as those are"
     marks = page.notes.marks(state, drawn, group.unusual, *dict.fromkeys(run.note for run in runs))
     theirs = paper.published(group.model, group.task)
+    minutes = [run.minutes for run in runs if run.minutes is not None]
     return [
         Cell(paper.title(group.task)),
         Cell(group.model),
@@ -110,14 +111,9 @@ def _line(page: Page, group: Group, unfinished: Row | None = None) -> list[Cell]
         number(theirs.mean, theirs.spread, page.notes.marks(theirs.note)) if theirs else DASH,
         difference(test.mean, theirs.mean if theirs else None),
         number(mean(validation) if validation else None),
-        *_costs(runs),
+        Cell(f"{mean(minutes):.{0 if mean(minutes) >= 10 else 1}f}") if minutes else DASH,
+        _memory(runs),
     ]
-
-
-def _costs(runs: list[Row]) -> list[Cell]:
-    """Minutes of a run, and memory."""
-    minutes = [run.minutes for run in runs if run.minutes is not None]
-    return [Cell(f"{mean(minutes):.{0 if mean(minutes) >= 10 else 1}f}") if minutes else DASH, _memory(runs)]
 
 
 def _memory(runs: list[Row]) -> Cell:
@@ -144,10 +140,6 @@ def _averages(page: Page, model: str, groups: Groups) -> None:
             known = printed.mean
         cells = [number(own, marks=steps), EMPTY, number(known), difference(own, known)]
         page.add(Cell(title), Cell(model, marks=note), quiet(done), *cells, *[EMPTY] * 3)
-
-
-def _runs(groups: Iterable[Group]) -> list[Row]:
-    return [run for group in groups for run in group.runs]
 
 
 def network_table(rows: Iterable[Row]) -> Page:
@@ -311,6 +303,7 @@ def _means(
             columns = [[group.where(lambda score, v=v: key(score) == v).mean for group in whole] for v in values]
             known = [[value for value in means if value is not None] for means in columns]
             cells = [number(mean(means) if len(means) == len(whole) else None) for means in known]
-            size = f"{span(len(group.runs) for group in whole)} × {steps_of(_runs(whole))}"
+            steps = steps_of(run for group in whole for run in group.runs)
+            size = f"{span(len(group.runs) for group in whole)} × {steps}"
             row = [Cell(f"Average, {len(whole)} tasks"), Cell(model), quiet(size), *cells]
             yield row + [EMPTY] * (width - len(row))
