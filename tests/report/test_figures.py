@@ -52,6 +52,8 @@ def test_a_figure_is_an_image_of_its_kind(run, runs, tmp_path, figure, suffix):
     assert run(runs, "--figure", figure, "--out", path) == (0, "", "")
     content = path.read_bytes()
     assert content.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]) and len(content) > 5000
+    assert run(runs, "--figure", figure, "--out", path, "--force") == (0, "", "")
+    assert path.read_bytes() == content  # the same bytes from the same data
     if suffix == "svg":
         assert {"Heapsort  (seeds: 2)", "DFS  (seeds: 1)", "Triplet-GMPNN", "RNAR", "training steps"} <= set(
             texts(path)
