@@ -20,37 +20,24 @@ HIDDEN = ("pos", "pred", "adj", "string")  # inputs that tell a reader nothing n
 def scene(sample: Sample, names: Sequence[str] = ()) -> dict[str, Any]:
     """Where nodes stand and what is written on them, as plain data; `names` are what they are called, if anything."""
     found = in_plane(sample) or in_rows(sample)
-    found["numbered"] = found["faces"] == [str(i) for i in range(sample.nodes)] and not _has_keys(sample)
+    has_keys, numbered = "key" in sample.inputs, [str(i) for i in range(sample.nodes)]
+    found["numbered"] = found["faces"] == numbered and not has_keys
     if names:
         found["faces"] = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
-    rows, columns = _sides(sample)
+    sides = list(lists_of(sample).values())  # of a table: of two strings, one along each
     return {
         **found,
-        "labels": list(names) or _labels(sample),
-        "rows": rows,
-        "columns": columns,
-        "flags": _given_flags(sample),
+        "labels": list(names) or (labels(sample) if has_keys else numbered),  # for pointers to a node
+        "rows": sides[0].tolist(),
+        "columns": sides[-1].tolist(),
+        "flags": [(name, int(x)) for name, x in _inputs(sample, "node", "mask_one").items()],
     }
 
 
-def _labels(sample: Sample) -> list[str]:
-    """The name of each node, for pointers to it."""
-    return labels(sample) if _has_keys(sample) else [str(i) for i in range(sample.nodes)]
-
-
-def _has_keys(sample: Sample) -> bool:
-    return "key" in sample.inputs
-
-
-def _sides(sample: Sample) -> tuple[list[int], list[int]]:
-    """The nodes along the sides of a table: of two strings, one along each."""
-    nodes = [list(map(int, each)) for each in lists_of(sample).values()]
-    return nodes[0], nodes[-1]
-
-
-def _given_flags(sample: Sample) -> list[tuple[str, int]]:
-    inputs = find(sample.task).spec.inputs
-    return [(name, int(sample.inputs[name])) for name, feature in inputs.items() if feature.kind == "mask_one"]
+def _inputs(sample: Sample, place: str, kind: str) -> dict[str, np.ndarray]:
+    """The inputs of a problem that are of this place and kind."""
+    features = find(sample.task).spec.inputs.items()
+    return {name: sample.inputs[name] for name, f in features if (f.place, f.kind) == (place, kind)}
 
 
 def in_rows(sample: Sample) -> dict[str, Any]:
@@ -104,32 +91,17 @@ def _in_square(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _edges(sample: Sample) -> np.ndarray | None:
     """The matrix of a graph: the weights if an input has them, else who is joined."""
-    inputs = find(sample.task).spec.inputs
-    of_pairs = {name: f for name, f in inputs.items() if f.place == "edge"}
-    for kind in ("scalar", "mask"):
-        for name, feature in of_pairs.items():
-            if feature.kind == kind:
-                return sample.inputs[name].astype(float)
-    return None
+    matrices = [*_inputs(sample, "edge", "scalar").values(), *_inputs(sample, "edge", "mask").values()]
+    return matrices[0].astype(float) if matrices else None
 
 
 def _numbers_of_nodes(sample: Sample) -> dict[str, np.ndarray]:
-    inputs = find(sample.task).spec.inputs
-    return {
-        name: sample.inputs[name].astype(float)
-        for name, feature in inputs.items()
-        if (feature.place, feature.kind) == ("node", "scalar") and name not in HIDDEN
-    }
+    return {name: x.astype(float) for name, x in _inputs(sample, "node", "scalar").items() if name not in HIDDEN}
 
 
 def _given(sample: Sample) -> list[tuple[str, str]]:
     """Numbers of the whole problem."""
-    inputs = find(sample.task).spec.inputs
-    return [
-        (name, number(float(sample.inputs[name])))
-        for name, f in inputs.items()
-        if (f.place, f.kind) == ("graph", "scalar")
-    ]
+    return [(name, number(float(x))) for name, x in _inputs(sample, "graph", "scalar").items()]
 
 
 def _bars(values: np.ndarray) -> list[float]:
