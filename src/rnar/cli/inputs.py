@@ -118,13 +118,7 @@ def _number(text: str) -> float | int:
 
 def lines_of(source: str) -> Iterator[tuple[int, str]]:
     """The lines of a file, or of standard input, with their numbers from 1 on; empty ones are left out."""
-    if source == STDIN:
-        yield from _numbered(sys.stdin)
-    else:
-        yield from _numbered(io.StringIO(read(Path(source), pipes=True).decode()))
-
-
-def _numbered(lines: Any) -> Iterator[tuple[int, str]]:
+    lines = sys.stdin if source == STDIN else io.StringIO(read(Path(source), pipes=True).decode())
     return ((number, line) for number, line in enumerate(lines, 1) if line.strip())
 
 

@@ -72,9 +72,8 @@ def page(answer: Answer) -> Iterator[Text]:
     lines = answer.lines()
     width = max(len(line.term) for line in lines)
     for line in lines:
-        mark = {"right": ("✓ ", "bold green"), "wrong": ("✗ ", "bold red")}.get(line.tone, ("", ""))
-        style = {"right": "bold green", "wrong": "bold red"}.get(line.tone, "")
-        yield Text.assemble((f"{line.term:{width}}  ", "dim"), mark, (line.text, style))
+        mark, style = {"right": ("✓ ", "bold green"), "wrong": ("✗ ", "bold red")}.get(line.tone, ("", ""))
+        yield Text.assemble((f"{line.term:{width}}  ", "dim"), (mark + line.text, style))
 
 
 def solve_lines(solver: Solver, task: str, source: str, threads: int | None) -> int:
