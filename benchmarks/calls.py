@@ -2,16 +2,16 @@
 
     python benchmarks/calls.py                                  # n=4, batch 32, two tasks, two models
     python benchmarks/calls.py --loops off --models rnar        # what another device than a CPU would be asked to do
-    python benchmarks/calls.py --loops off --models rnar --graphs   # the same with `rnar train --cuda-graphs`
     python benchmarks/calls.py --tasks minimum --models rnar --by name | head -40
 
 Nothing is timed: the numbers are the same on every machine. One core does the whole batch. `steps` are those that the
 longest sample takes; the others are of all of them together:
 
-    work     operations of torch that compute something: each would be a kernel on a GPU; a graph counts as one
+    work     operations of torch that compute something: each would be a kernel on a GPU
     views    those that only say how memory is to be read (view, slice, transpose, split, detach), and `empty`
     loops    loops compiled with numba
     python   calls of functions of Python, and from Python of functions in C
+    ours     functions of this package that are passed, each counted once, and files that they stand in
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import rnar.clrs
 import rnar.models
-from rnar.engine.replay import Recordings
-from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
+from rnar.functional.compiled import plain
+from rnar.runtime.workers import Workers
 
-COLUMNS = ("work", "views", "loops", "python")
+COLUMNS = ("work", "views", "loops", "python", "ours", "files")
 NO_WORK = ("detach", "_unsafe_view", "_reshape_alias", "lift_fresh")
 NO_WORK += ("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided")
 
@@ -52,7 +52,7 @@ class Calls(TorchDispatchMode):
 
 
 def modules() -> list[Any]:
-    return [module for name, module in sys.modules.items() if name.startswith("rnar.ops")]
+    return [module for name, module in sys.modules.items() if name.startswith("rnar.functional.")]
 
 
 @contextmanager
@@ -77,54 +77,38 @@ def counted_loops() -> Iterator[Counter[str]]:
             setattr(module, name, loop)
 
 
-def python_calls(work: Callable[[], Any]) -> int:
-    count = 0
+def python_calls(work: Callable[[], Any]) -> dict[str, Counter[str]]:
+    count, ours = 0, set()
 
     def told(frame: Any, event: str, _: Any) -> None:
         nonlocal count
         count += event in ("call", "c_call")
+        if event == "call" and "/rnar/" in frame.f_code.co_filename:
+            ours.add(frame.f_code)
 
     sys.setprofile(told)
     try:
         work()
     finally:
         sys.setprofile(None)
-    return count
+    files = Counter({code.co_filename: 1 for code in ours})
+    return {"python": Counter(all=count), "ours": Counter(code.co_qualname for code in ours), "files": files}
 
 
 def of(work: Callable[[], Any]) -> dict[str, Counter[str]]:
     """The calls of some work, by kind and name; it is done twice."""
     with counted_loops() as loops, Calls() as calls:
         work()
-    return {"work": calls.work, "views": calls.views, "loops": loops, "python": Counter(all=python_calls(work))}
+    return {"work": calls.work, "views": calls.views, "loops": loops, **python_calls(work)}
 
 
-class Played:
-    """Stands for CUDA graphs: what is recorded is one operation."""
-
-    def __init__(self) -> None:
-        self.one = torch.zeros(1)
-
-    def __call__(self, work: Callable[[], None]) -> Callable[[], None]:
-        def play() -> None:
-            self.one.neg()
-            with _disable_current_modes():
-                work()
-
-        with _disable_current_modes():
-            work()
-        return play
-
-
-def steps_of(task: str, name: str, n: int, batch: int, graphs: bool) -> Iterator[tuple[str, int, Callable[[], Any]]]:
+def steps_of(task: str, name: str, n: int, batch: int) -> Iterator[tuple[str, int, Callable[[], Any]]]:
     """What is counted: a name, how many steps of a network it has, the work."""
     torch.set_num_threads(1)
     model = rnar.models.find(name)
     network = model.build(task, seed=0).train()
     samples = model.batch(rnar.clrs.sample(task, n=n, batch=batch, seed=0))
-    recordings = Recordings(network, Played()) if graphs else None
-    workers = Workers(network, 1, memory=1 << 40, recordings=recordings)
-    workers._pools = [Directly()]  # type: ignore[list-item] (what is counted is this thread's)
+    workers = Workers(network, 1, memory=1 << 40)
     optimiser = torch.optim.Adam(network.parameters(), fused=True)
 
     def train() -> None:
@@ -139,17 +123,6 @@ def steps_of(task: str, name: str, n: int, batch: int, graphs: bool) -> Iterator
         yield what, length, work
 
 
-class Directly:
-    """Does what it is asked to at once, as a pool of threads would later."""
-
-    def submit(self, work: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        from concurrent.futures import Future
-
-        future: Future[Any] = Future()
-        future.set_result(work(*args, **named))
-        return future
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", nargs="+", default=["minimum", "quickselect"])
@@ -157,19 +130,17 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=4)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--loops", choices=["on", "off"], default="on", help="off: plain tensor code, as on a GPU")
-    parser.add_argument("--graphs", action="store_true", help="with --loops off: steps of training as CUDA graphs")
     parser.add_argument("--by", choices=["kind", "name"], default="kind")
     given = parser.parse_args()
-    if given.graphs and given.loops == "on":
-        parser.error("--graphs is for --loops off: compiled loops are for CPUs")
-    if given.loops == "off":
-        for module in modules():
-            if hasattr(module, "compiled"):
-                module.compiled = lambda x: False
+    with plain() if given.loops == "off" else nullcontext():
+        show(given)
+
+
+def show(given: argparse.Namespace) -> None:
     print(f"{'task':<14} {'model':<14} {'step':<11} {'steps':>5}" + "".join(f"{name:>8}" for name in COLUMNS))
     for task in given.tasks:
         for model in given.models:
-            for what, length, work in steps_of(task, model, given.n, given.batch, given.graphs):
+            for what, length, work in steps_of(task, model, given.n, given.batch):
                 found = of(work)
                 counts = "".join(f"{found[kind].total():8,}" for kind in COLUMNS)
                 print(f"{task:<14} {model:<14} {what:<11} {length:>5}{counts}", flush=True)

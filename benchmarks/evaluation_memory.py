@@ -88,9 +88,9 @@ def work(arguments: argparse.Namespace) -> None:
 
     import rnar.clrs
     import rnar.models
-    from rnar.engine.workers import Workers
     from rnar.evaluation.evaluate import evaluate
     from rnar.evaluation.memory import BUDGET, cut
+    from rnar.runtime.workers import Workers
 
     torch.set_num_threads(1)
     (task,), (name,) = arguments.tasks, arguments.models

@@ -36,8 +36,8 @@ def point(model: str, rounds: int, n: int, samples: int, steps: int, cores: int)
 
     import rnar.clrs
     import rnar.models
-    from rnar.engine.memory import peak_memory
-    from rnar.engine.workers import Workers
+    from rnar.runtime.memory import peak_memory
+    from rnar.runtime.workers import Workers
 
     recipe = rnar.models.find(model)
     network = recipe.build("quickselect", seed=0).train()

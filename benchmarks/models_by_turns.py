@@ -15,8 +15,8 @@ import torch
 
 from rnar.clrs import find as find_task
 from rnar.clrs import sample
-from rnar.engine import backward
 from rnar.models import find
+from rnar.runtime import backward
 
 MEMORY = 300_000_000  # bytes that may be spent on what would else be computed twice
 SAMPLES = 16

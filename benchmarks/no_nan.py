@@ -25,8 +25,8 @@ import torch
 
 from rnar.clrs import ALGORITHMS, Stream
 from rnar.clrs.problems.strings import HaystackAndNeedle
-from rnar.engine.workers import Workers
 from rnar.models import MODELS, Model
+from rnar.runtime.workers import Workers
 
 SIZE, BATCH = 16, 4
 SIZES, LETTERS = (4, 7), (17, 20)

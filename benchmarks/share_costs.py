@@ -1,4 +1,4 @@
-"""What a step costs apart from its samples: the number `CALLS` of rnar/engine/shares.py, measured.
+"""What a step costs apart from its samples: the number `CALLS` of rnar/runtime/shares.py, measured.
 
     python benchmarks/share_costs.py --tasks quickselect --models triplet-gmpnn,rnar --n 16
 
@@ -18,9 +18,9 @@ import torch
 
 from rnar.clrs import sample
 from rnar.clrs.batch import Batch
-from rnar.engine import backward
-from rnar.engine.shares import shares
 from rnar.models import Model, find
+from rnar.runtime import backward
+from rnar.runtime.shares import shares
 
 MEMORY = 6_000_000_000  # all steps are kept
 PARTS = (1, 2, 4, 8, 12, 16)  # samples

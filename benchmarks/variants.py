@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rnar.models import MODELS, Model, scanning, triplet_gmpnn
+from rnar.models import MODELS, Model, message_passing, scanning, triplet_gmpnn
 from rnar.nn.aggregators import LSTM, Count, Max, Shuffled
 from rnar.nn.both import Added, Gated, Mapped, Summed
-from rnar.nn.reasoner import Feeding
+from rnar.nn.heads import HintConfig
 
 BASE, COMBINED, LINKED, RNAR = MODELS["scan"], MODELS["combined"], MODELS["linked"], MODELS["rnar"]
 TRIPLET = MODELS["triplet-gmpnn"]
@@ -28,10 +28,12 @@ def counting(size: int) -> Summed:
 
 
 # RNAR whose hints are predicted and not fed back; fed back as decisions, with gradients that end there; not reversed
-rnar_unfed = replace(RNAR, name="rnar-unfed", feeding=Feeding(mode="decoded"))
-rnar_hard = replace(RNAR, name="rnar-hard", feeding=Feeding(hard=True))
+rnar_unfed = replace(RNAR, name="rnar-unfed", hints=HintConfig(mode="decoded"))
+rnar_hard = replace(RNAR, name="rnar-hard", hints=HintConfig(hard=True))
 rnar_without_reversal = replace(RNAR, name="rnar-without-reversal", reversal="none")
 rnar_transposed = replace(RNAR, name="rnar-transposed", reversal="transpose")
+rnar_without_gate = replace(RNAR, name="rnar-without-gate", processor=message_passing(LSTM, triplets=8))
+rnar_without_triplets = replace(RNAR, name="rnar-without-triplets", processor=message_passing(LSTM, gate=True))
 triplet_without_reversal = replace(TRIPLET, name="triplet-without-reversal", reversal="none")
 triplet_transposed = replace(TRIPLET, name="triplet-transposed", reversal="transpose")
 

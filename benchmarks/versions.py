@@ -19,30 +19,31 @@ from statistics import median
 WORK = """
 import json, os, sys, time
 import rnar.clrs, rnar.models
+from rnar.evaluation.evaluate import evaluate
 try:
+    from rnar.runtime.workers import Workers
+    how = {"precision": sys.argv[5]}
+except ImportError:  # before the model was plain PyTorch
     from rnar.engine.workers import Workers
-    from rnar.evaluation.evaluate import evaluate
-except ImportError:  # the first version
-    from rnar.evaluate import evaluate
-    from rnar.nn.workers import Workers
+    how = {}
 
 task, name, threads, memory = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(float(sys.argv[4]) * 1e9)
 precision, n = sys.argv[5], int(sys.argv[6])
 model = rnar.models.find(name)
 network = model.build(task, seed=0).train()
-network.precision = precision
+network.precision = precision  # as it was given before
 workers = Workers(network, threads, memory=memory)
 batches = [model.batch(rnar.clrs.sample(task, n, 32, seed=seed)) for seed in range(3)]
 
 def processor():
-    others = workers.processes if hasattr(workers, "processes") else workers._crew.processes if workers._crew else []
+    others = workers.processes
     times = [open(f"/proc/{number}/stat").read().split()[13:15] for number in others]
     return time.process_time() + sum(int(t) for pair in times for t in pair) / os.sysconf("SC_CLK_TCK")
 
 workers.backward(batches[0], seed=0)
 for line in sys.stdin:
     marks = [(time.perf_counter(), processor())]
-    workers.backward(batches[int(line) % 3], seed=int(line))
+    workers.backward(batches[int(line) % 3], seed=int(line), **how)
     marks.append((time.perf_counter(), processor()))
     evaluate(workers, batches[int(line) % 3])
     marks.append((time.perf_counter(), processor()))

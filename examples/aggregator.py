@@ -12,16 +12,11 @@ import rnar
 
 
 class Soft(rnar.Aggregator):
-    """a_j = sum_i softmax_i(m_ij) m_ij, over those i that send to j; nothing is 0"""
-
     ordered = False  # it does not matter in which order the senders stand
 
-    def forward(self, messages, edges=None, rng=None):
-        """messages [B, sender, receiver, H] -> [B, receiver, H]; edges [B, sender, receiver] says which are sent."""
-        sent, heard = messages, messages
-        if edges is not None:  # what is absent has no weight; where nothing is sent, weights do not matter
-            sent, heard = messages * edges[..., None], messages.masked_fill(~edges[..., None], -1e9)
-        return (heard.softmax(dim=1) * sent).sum(dim=1)
+    def forward(self, messages, edges=None):  # [B, sender, receiver, H]; edges [B, sender, receiver] that are sent
+        weights = messages if edges is None else messages.masked_fill(~edges[..., None], -1e9)
+        return (weights.softmax(dim=1) * messages).sum(dim=1)
 
 
 soft = rnar.Model("soft", lambda size: rnar.MessagePassing(size, Soft(size), triplets=8, gate=True), reversal="mask")
@@ -29,5 +24,5 @@ soft = rnar.Model("soft", lambda size: rnar.MessagePassing(size, Soft(size), tri
 if __name__ == "__main__":
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     small = dict(size=32, batch=8, validation_samples=32, selection_samples=64, wider_samples=0, test_samples=8)
-    result = rnar.train(rnar.Settings("bfs", model=soft, steps=steps, validate_every=steps // 4, **small))
+    result = rnar.train("bfs", model=soft, steps=steps, validate_every=steps // 4, **small)
     print(f"soft aggregation: {result.score:.1%} after {result.steps} steps")

@@ -12,7 +12,7 @@ import pytest
 import rnar
 
 ROOMS = (
-    "common", "clrs", "ops", "nn", "engine", "models", "interop", "evaluation", "training", "inference",
+    "common", "clrs", "functional", "nn", "runtime", "models", "interop", "evaluation", "training", "inference",
     "report", "sweep", "benchmark", "cli", "__main__",
 )  # fmt: skip
 """each uses those before it, and none after it"""

@@ -11,14 +11,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from helpers.scoring import predict
 from rnar.clrs import ALGORITHMS, Batch, sample
-from rnar.engine import Workers, losses, predict
-from rnar.engine.losses import total_loss
 from rnar.evaluation.evaluate import evaluate
 from rnar.models import FOUND, MODELS, Model, Paper, find, register, registry
 from rnar.nn.aggregators import Max
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.reasoner import Reasoner
+from rnar.runtime import Workers
 
 SIZE = 16
 
@@ -41,7 +41,7 @@ def test_a_model_predicts_and_learns(name, task):
     model = MODELS[name]
     network = model.build([task], size=SIZE)
     batch = model.batch(batch_of(task))
-    loss = total_loss(losses(network, batch, 0))
+    loss = network.loss(batch)
     loss.backward()
     assert loss.isfinite()
     gradients = [p.grad for p in network.parameters() if p.grad is not None]
@@ -117,18 +117,18 @@ def test_a_transposed_pointer_is_encoded_by_a_map_of_its_own_and_predicted_by_no
     assert model.spec("bfs") == plain.spec("bfs")
     network, batch = model.build("bfs", size=SIZE).double(), model.batch(batch_of("bfs"))
     forward, backward = network.heads_of("bfs").hints.maps["pi_h"]
-    assert losses(network, batch).keys() == losses(plain.build("bfs", size=SIZE), batch).keys()
-    before = losses(network, batch)["pi"].total
+    assert network(batch).losses.keys() == plain.build("bfs", size=SIZE)(batch).losses.keys()
+    before = network(batch).losses["pi"].total
     with torch.no_grad():  # what the transpose alone can do, the pointer alone can: a swap of the maps is not the same
         forward.weight[:], backward.weight[:] = backward.weight.clone(), forward.weight.clone()
-    assert not torch.isclose(before, losses(network, batch)["pi"].total)
+    assert not torch.isclose(before, network(batch).losses["pi"].total)
     symmetric = batch._replace(hints={**batch.hints, "pi_h": np.broadcast_to(
         np.arange(batch.nodes, dtype=np.int16), batch.hints["pi_h"].shape)})  # fmt: skip
-    network.feeding = replace(network.feeding, source="truth")  # pointers to oneself: their transpose is the same
-    first = losses(network, symmetric)["pi"].total
+    network.hints = replace(network.hints, source="truth")  # pointers to oneself: their transpose is the same
+    first = network(symmetric).losses["pi"].total
     with torch.no_grad():
         forward.weight[:], backward.weight[:] = backward.weight.clone(), forward.weight.clone()
-    assert torch.isclose(first, losses(network, symmetric)["pi"].total)
+    assert torch.isclose(first, network(symmetric).losses["pi"].total)
 
 
 def test_a_model_refuses_another_reversal():
@@ -150,7 +150,7 @@ def test_a_hintless_task_has_neither_hints_nor_losses_of_them_and_others_have():
     network = model.build(["binary_search", "minimum"], size=SIZE)
     for task, names in (("binary_search", {"return"}), ("minimum", {"min", "min_h", "i"})):
         batch = batch_of(task)
-        assert losses(network, model.batch(batch)).keys() == names
+        assert network(model.batch(batch)).losses.keys() == names
         assert Workers(network, threads=1).backward(model.batch(batch)).keys() == names
         assert model.batch(model.batch(batch)) is not batch and "pred_reversed" in model.batch(batch).inputs
         assert evaluate(network, batch, view=model.batch).samples == batch.size
@@ -162,7 +162,7 @@ def test_without_positions_in_training_alone_and_the_seed_decides():
     network = replace(MODELS["mpnn"], without_positions=0.5).build("minimum", size=SIZE)
 
     def same(seed: int) -> bool:
-        first, second = (losses(network, each, seed)["min"].total for each in (batch, moved))
+        first, second = (network(each, seed).losses["min"].total for each in (batch, moved))
         return torch.equal(first, second)
 
     forgotten = [same(seed) for seed in range(40)]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rnar.clrs import sample
-from rnar.engine import Workers
 from rnar.models import MODELS, Model
+from rnar.runtime import Workers
 
 FILE = Path(__file__).parent.parent / "benchmarks" / "variants.py"
 

@@ -20,11 +20,11 @@ from torch import Tensor
 
 from rnar.clrs import Batch
 from rnar.clrs.splits import size_of
-from rnar.engine.workers import Workers
 from rnar.evaluation.beliefs import Belief, believed
 from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.sets import problem_set
 from rnar.inference.pretrained import CARD, Card, read_card
+from rnar.runtime.workers import Workers
 from rnar.training.files import pack, unpack, write, write_json
 from rnar.training.result import Tested
 from rnar.training.run import BEST, CONFIG, STATE, Run, Which, load_weights

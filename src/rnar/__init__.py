@@ -16,14 +16,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rnar import clrs, models
+    from rnar import clrs, models, nn
     from rnar.clrs import algorithm, sample, trace
     from rnar.evaluation.evaluate import evaluate
     from rnar.inference import Answer, Solver, load, solve, view
     from rnar.models import Model
     from rnar.nn.aggregators import Aggregator
+    from rnar.nn.auxiliary import auxiliary_loss
     from rnar.nn.processors.message_passing import MessagePassing
-    from rnar.nn.processors.processor import Processor
+    from rnar.nn.processors.processor import ProcessorOutput
     from rnar.nn.reasoner import Reasoner
     from rnar.training import Run, Settings, train
     from rnar.training.live import Live
@@ -36,17 +37,19 @@ __all__ = [
     "Live",
     "MessagePassing",
     "Model",
-    "Processor",
+    "ProcessorOutput",
     "Reasoner",
     "Run",
     "Settings",
     "Solver",
     "__version__",
     "algorithm",
+    "auxiliary_loss",
     "clrs",
     "evaluate",
     "load",
     "models",
+    "nn",
     "sample",
     "solve",
     "trace",
@@ -60,16 +63,18 @@ _PLACES = {
     "Live": "rnar.training.live:Live",
     "MessagePassing": "rnar.nn.processors.message_passing:MessagePassing",
     "Model": "rnar.models:Model",
-    "Processor": "rnar.nn.processors.processor:Processor",
+    "ProcessorOutput": "rnar.nn.processors.processor:ProcessorOutput",
     "Reasoner": "rnar.nn.reasoner:Reasoner",
     "Run": "rnar.training:Run",
     "Settings": "rnar.training:Settings",
     "Solver": "rnar.inference:Solver",
     "algorithm": "rnar.clrs:algorithm",
+    "auxiliary_loss": "rnar.nn.auxiliary:auxiliary_loss",
     "clrs": "rnar.clrs",
     "evaluate": "rnar.evaluation.evaluate:evaluate",
     "load": "rnar.inference:load",
     "models": "rnar.models",
+    "nn": "rnar.nn",
     "sample": "rnar.clrs:sample",
     "solve": "rnar.inference:solve",
     "trace": "rnar.clrs:trace",

@@ -19,10 +19,10 @@ import rnar.clrs
 from helpers.command import refused, runner
 from helpers.training import small_test, tiny
 from rnar.cli.main import main
-from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.sets import SEED, problem_set
 from rnar.report.trials import runs_in
+from rnar.runtime.workers import Workers
 from rnar.training import Run, testing, train
 
 

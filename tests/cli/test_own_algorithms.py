@@ -16,7 +16,6 @@ from helpers.sweeping import SETTINGS, TINY, runs_in, trained_one_by_one
 from helpers.training import small_test
 from rnar.clrs import ALGORITHMS, algorithm, graph, node, step
 from rnar.clrs.problems.arrays import Numbers
-from rnar.engine import predict
 from rnar.training import Run, Settings, testing, train
 
 DOTTED = "pack.age:minimum"
@@ -147,9 +146,9 @@ def test_a_generalist_learns_it_beside_ours(runs):
     network = trained.network()
     for task, output in (("bfs", "pi"), (SORT, "pred"), (DOTTED, "last")):
         batch = trained.model.batch(rnar.clrs.sample(task, n=4, batch=2, seed=0))
-        assert list(predict(network, batch).outputs) == [output]
+        assert list(network(batch).outputs) == [output]
     with pytest.raises(ValueError, match=f"has not learned dfs; it knows bfs, {SORT}, {DOTTED}"):
-        predict(network, rnar.clrs.sample("dfs", n=4, batch=2, seed=0))
+        network(rnar.clrs.sample("dfs", n=4, batch=2, seed=0))
 
 
 def test_networks_are_evaluated_on_what_is_drawn(run, runs, tmp_path):

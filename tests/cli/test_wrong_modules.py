@@ -32,7 +32,10 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("import rnar\nmine = rnar.Model('m', lambda size: None)", "must be a Processor, not None (HERE, line 2)"),
+        (
+            "import rnar\nmine = rnar.Model('m', lambda size: None)",
+            "must be a torch.nn.Module, not None (HERE, line 2)",
+        ),
         ("import rnar\nmine = rnar.Model('m', lambda: None)", "is made of a size alone, but too many"),
         (
             AGGREGATOR.format(body="return messages.sum(dim=2).sum(dim=1)"),

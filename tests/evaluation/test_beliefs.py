@@ -11,11 +11,10 @@ from helpers.evaluating import prepared
 from helpers.inference import forged
 from helpers.scoring import decide
 from rnar.clrs import ALGORITHMS, find
-from rnar.engine.run import predict
-from rnar.engine.workers import Workers
 from rnar.evaluation import evaluate
 from rnar.evaluation.beliefs import SLACK, believed
-from rnar.nn.kinds import Ring
+from rnar.nn.kinds import PermutationLogits
+from rnar.runtime.workers import Workers
 
 
 @pytest.mark.parametrize("task", ALGORITHMS)
@@ -23,7 +22,7 @@ def test_decisions_and_probabilities_are_those_of_the_logits(task):
     model, network, batch = prepared(task, samples=3)
     own = rnar.clrs.sample(task, 6, 3, seed=5)
     with torch.no_grad():
-        predicted = predict(network, batch, hints=True)
+        predicted = network(batch, hints=True)
     spec = model.spec(task)
     for b, belief in enumerate(believed(network, own, model.batch)):
         assert belief.hints.keys() == find(task).spec.hints.keys() and belief.sample.steps == own.lengths[b]
@@ -33,9 +32,9 @@ def test_decisions_and_probabilities_are_those_of_the_logits(task):
             compare(spec.hints[name].kind, said, logits, own.hints[name][1 : own.lengths[b], b])
         for name, said in belief.outputs.items():
             logits = predicted.outputs[name]
-            logits = Ring(*(x[b] for x in logits)) if isinstance(logits, Ring) else logits[b]
+            logits = PermutationLogits(*(x[b] for x in logits)) if isinstance(logits, PermutationLogits) else logits[b]
             np.testing.assert_array_equal(said.decided, decide(spec.outputs[name], logits))
-            if not isinstance(logits, Ring):
+            if not isinstance(logits, PermutationLogits):
                 compare(spec.outputs[name].kind, said, logits, own.outputs[name][b])
 
 
@@ -134,9 +133,9 @@ def test_a_model_without_hints_has_outputs_only():
     from dataclasses import replace
 
     from rnar.models import find as find_model
-    from rnar.nn.reasoner import Feeding
+    from rnar.nn.heads import HintConfig
 
-    model = replace(find_model("mpnn"), feeding=Feeding("none"))
+    model = replace(find_model("mpnn"), hints=HintConfig("none"))
     network = model.build("minimum", size=8)
     (belief,) = believed(network, rnar.clrs.trace("minimum", [3, 1, 2]), model.batch)
     assert belief.hints == {} and belief.hints_right == 1 and belief.outputs.keys() == {"min"}

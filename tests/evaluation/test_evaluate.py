@@ -12,9 +12,8 @@ import rnar.clrs
 from helpers.evaluating import SAMPLES, prepared
 from helpers.scoring import decide, score, scores
 from rnar.clrs import Batch
-from rnar.engine import predict
-from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import Evaluation, evaluate
+from rnar.runtime.workers import Workers
 
 TASKS = (
     "find_maximum_subarray_kadane",  # two outputs
@@ -41,7 +40,7 @@ def same(one: Evaluation, other: Evaluation) -> bool:
 def test_the_score_is_that_of_the_benchmark_over_the_whole_batch(task, name):
     model, reasoner, batch = prepared(task, name)
     with torch.no_grad():
-        expected = scores(model.spec(task), predict(reasoner, batch).outputs, batch.outputs)
+        expected = scores(model.spec(task), reasoner(batch).outputs, batch.outputs)
     found = evaluate(Workers(reasoner, 1), batch)
     assert {**found.outputs, "score": found.score} == pytest.approx(expected, abs=1e-6)
     assert found.samples == SAMPLES and found.hints == {}
@@ -52,7 +51,7 @@ def test_exact_is_the_share_of_samples_without_any_wrong_entry(task):
     """A network with fresh weights is never right on some tasks: every third truth is made what it says."""
     model, reasoner, batch = prepared(task, samples=40, n=4)
     with torch.no_grad():
-        outputs = predict(reasoner, batch).outputs
+        outputs = reasoner(batch).outputs
     said = {name: decide(feature, outputs[name]).numpy() for name, feature in model.spec(task).outputs.items()}
     true = {name: truth.copy() for name, truth in batch.outputs.items()}
     for name, truth in true.items():
@@ -69,7 +68,7 @@ def test_exact_is_the_share_of_samples_without_any_wrong_entry(task):
 def test_hints_along_the_steps_are_scored_as_outputs_are(task):
     model, reasoner, batch = prepared(task)
     with torch.no_grad():
-        predicted = predict(reasoner, batch, hints=True).hints
+        predicted = reasoner(batch, hints=True).hints
     found = evaluate(Workers(reasoner, 2), batch, hints=True).hints
     assert found.keys() == model.spec(task).hints.keys()
     for name, feature in model.spec(task).hints.items():

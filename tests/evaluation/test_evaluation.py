@@ -9,11 +9,10 @@ import torch
 from helpers.evaluating import prepared
 from helpers.scoring import decide, score
 from rnar.clrs import node
-from rnar.engine import predict
-from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import Evaluation, evaluate
 from rnar.evaluation.evaluation import DRAWS_SEED
 from rnar.evaluation.measures import Tally, measure_of
+from rnar.runtime.workers import Workers
 
 
 def guesses(samples: int, seed: int = 0) -> Evaluation:
@@ -34,7 +33,7 @@ def test_the_interval_is_that_of_drawing_whole_samples_again_and_again(task):
     model, reasoner, batch = prepared(task)
     spec = model.spec(task)
     with torch.no_grad():
-        outputs = predict(reasoner, batch).outputs
+        outputs = reasoner(batch).outputs
     decided = {name: decide(feature, outputs[name]) for name, feature in spec.outputs.items()}
     rng, found = np.random.default_rng(DRAWS_SEED), []
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""The benchmark's scores, written out once more in plain code."""
+"""What a network predicts, and the benchmark's scores, written out once more in plain code."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rnar.clrs import Batch, Sample
 from rnar.clrs.spec import Feature, Spec
 from rnar.nn.kinds import kind_of
+from rnar.nn.reasoner import Prediction, Reasoner
+
+
+@torch.no_grad()
+def predict(reasoner: Reasoner, batch: Batch | Sample, **options: Any) -> Prediction:
+    """A network's predictions, without what a backward pass would need."""
+    return reasoner(batch, **options)
 
 
 def decide(feature: Feature, logits: Any) -> Tensor:

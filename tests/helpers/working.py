@@ -6,8 +6,8 @@ import torch
 
 import rnar.clrs
 from rnar.clrs import Batch
-from rnar.engine.workers import Workers
 from rnar.models import find
+from rnar.runtime.workers import Workers
 
 
 def made(threads: int = 3, dtype: torch.dtype = torch.float32) -> tuple[Workers, Batch]:

@@ -56,10 +56,10 @@ def flags_of(command: str) -> list[str]:
 
 
 def stopping_early(learn: Callable[..., Any]) -> Callable[..., Any]:
-    def once_or_twice(self: Learner, stop: Any) -> Any:
+    def once_or_twice(self: Learner) -> Any:
         if self.step >= 2:
             raise KeyboardInterrupt
-        return learn(self, stop)
+        return learn(self)
 
     return once_or_twice
 

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from rnar.clrs import sample
-from rnar.engine import predict
 from rnar.interop import load_dm_clrs, read_parameters, save_dm_clrs
 from rnar.models import MODELS
 
@@ -34,9 +33,7 @@ def test_a_checkpoint_gives_the_same_network_as_its_parameters(tmp_path):
     path = as_checkpoint(parameters(), tmp_path / "best.pkl", opt_state=(np.zeros(3),))
     batch = sample("bfs", 5, 3, 0)
     with torch.no_grad():
-        found, expected = (
-            predict(load_dm_clrs(s, ["bfs"], "triplet-gmpnn").eval(), batch) for s in (path, parameters())
-        )
+        found, expected = (load_dm_clrs(s, ["bfs"], "triplet-gmpnn").eval()(batch) for s in (path, parameters()))
     assert torch.equal(found.outputs["pi"], expected.outputs["pi"])
 
 

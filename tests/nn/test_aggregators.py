@@ -2,13 +2,17 @@
 
 import inspect
 import itertools
+from typing import Any
 
 import pytest
 import torch
 
 from helpers.examples import example
+from rnar.functional import Affine, lazy
+from rnar.functional.scope import Scope, entered
 from rnar.nn.aggregators import GRU, LSTM, Aggregator, BinaryGRU, Count, Janossy, Max, Shuffled
 from rnar.nn.both import Added, Both, Gated, Mapped, Summed
+from rnar.nn.graph import Graph
 from rnar.nn.linear import Linear
 from rnar.nn.processors.message_passing import MessagePassing
 
@@ -50,9 +54,17 @@ def made(name: str):
     return EVERY[name](H)
 
 
-def rng() -> torch.Generator:
-    """The same draws each time, for those that draw."""
-    return torch.Generator().manual_seed(3)
+def scope_of(seed: int = 3) -> Scope:
+    """A scope whose draws this seed decides."""
+    scope = Scope()
+    scope.draws = lambda: torch.Generator().manual_seed(seed)
+    return scope
+
+
+def drawn(aggregate: Aggregator, *inputs: Any, seed: int = 3) -> torch.Tensor:
+    """With the same draws each time, for those that draw."""
+    with entered(scope_of(seed)):
+        return aggregate(*inputs)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -65,7 +77,7 @@ def test_every_receiver_gets_a_vector(name, senders):
 def test_the_order_of_senders_matters_only_if_ordered(name):
     aggregate, x = made(name), messages()
     order = torch.tensor([3, 0, 4, 1, 2])
-    same = torch.allclose(aggregate(x, rng=rng()), aggregate(x[:, order], rng=rng()), atol=1e-6)
+    same = torch.allclose(drawn(aggregate, x), drawn(aggregate, x[:, order]), atol=1e-6)
     assert same != aggregate.ordered
 
 
@@ -74,7 +86,7 @@ def test_receivers_do_not_mix(name):
     aggregate, x = made(name), messages()
     changed = x.clone()
     changed[:, :, 2] += 1
-    before, after = aggregate(x, rng=rng()), aggregate(changed, rng=rng())
+    before, after = drawn(aggregate, x), drawn(aggregate, changed)
     others = [0, 1, 3, 4]
     assert torch.allclose(before[:, others], after[:, others], atol=1e-6)
     assert not torch.allclose(before[:, 2], after[:, 2], atol=1e-3)
@@ -86,7 +98,7 @@ def test_absent_edges_say_nothing(name):
     edges = torch.rand(B, N, N, generator=torch.Generator().manual_seed(5)) < 0.5
     edges[:, 0] = True
     loud = torch.where(edges[..., None], x, 100.0)
-    assert torch.allclose(aggregate(x, edges, rng()), aggregate(loud, edges, rng()), atol=1e-6)
+    assert torch.allclose(drawn(aggregate, x, edges), drawn(aggregate, loud, edges), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if not name.startswith("janossy")])
@@ -101,7 +113,7 @@ def test_absent_senders_are_as_if_they_did_not_exist(name):
 def test_all_edges_are_the_same_as_none_given(name):
     aggregate, x = made(name), messages()
     everywhere = torch.ones(B, N, N, dtype=torch.bool)
-    assert torch.allclose(aggregate(x, everywhere, rng()), aggregate(x, rng=rng()), atol=1e-6)
+    assert torch.allclose(drawn(aggregate, x, everywhere), drawn(aggregate, x), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -110,9 +122,9 @@ def test_a_linear_map_before_it_may_be_composed_with_it(name, masked):
     aggregate, x = made(name), messages()
     linear = Linear(H, H)
     edges = torch.rand(B, N, N, generator=torch.Generator().manual_seed(5)) < 0.5 if masked else None
-    assert torch.allclose(
-        aggregate.after(aggregate.prepare(linear), x, edges, rng()), aggregate(linear(x), edges, rng()), atol=1e-5
-    )
+    composed = linear(lazy(x))
+    assert isinstance(composed, Affine)
+    assert torch.allclose(drawn(aggregate, composed, edges), drawn(aggregate, linear(x), edges), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -124,7 +136,7 @@ def test_gradients_agree_with_finite_differences(name, masked):
     weights = list(aggregate.parameters())
 
     def function(x, *_):
-        return aggregate(x, edges, rng())
+        return drawn(aggregate, x, edges)
 
     assert torch.autograd.gradcheck(function, (x, *weights))
 
@@ -181,10 +193,10 @@ def test_janossy_over_all_permutations_is_the_exact_mean():
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_janossy_draws_k_orders_anew_and_the_generator_decides(k):
     aggregate, x = made(f"janossy-{k}"), messages()
-    assert torch.equal(aggregate(x, rng=rng()), aggregate(x, rng=rng()))
-    one = rng()
-    assert not torch.allclose(aggregate(x, rng=one), aggregate(x, rng=one))
-    assert len(aggregate.orders(N, rng())) == k
+    assert torch.equal(drawn(aggregate, x), drawn(aggregate, x))
+    with entered(scope_of()):
+        assert not torch.allclose(aggregate(x), aggregate(x))
+    assert len(aggregate.orders(N)) == k
 
 
 def test_a_count_is_the_share_of_senders_that_say_yes_to_a_question_and_knows_how_many_they_are():
@@ -231,24 +243,26 @@ def test_added_begins_as_the_first_alone_and_gated_is_between_the_two():
 def test_the_price_of_order_is_a_loss_of_the_processor():
     torch.manual_seed(0)
     gated, linear, x = Gated(Max(H), LSTM(H), price=0.5), Linear(H, H), messages()
-    heard, paid = gated.hear(gated.prepare(linear), x)
+    with entered(scope_of()) as scope:
+        found = gated(linear(lazy(x)))
     p, q = gated.first(linear(x)), gated.second(linear(x))
-    assert torch.allclose(heard, gated(linear(x)), atol=1e-5)
-    assert torch.allclose(paid["order"], 0.5 * gated.openness(p, q).mean(dim=(1, 2)), atol=1e-5)
-    assert MessagePassing(H, gated).losses == gated.losses == ("order",)
-    assert MessagePassing(H, Gated(Max(H), LSTM(H))).losses == ()
+    assert torch.allclose(found, gated(linear(x)), atol=1e-5)
+    assert torch.allclose(scope.losses["order"], 0.5 * gated.openness(p, q).mean(dim=(1, 2)), atol=1e-5)
+    graph = Graph(torch.randn(B, N, H), torch.randn(B, N, N, H), torch.randn(B, H))
+    for aggregator, losses in ((gated, {"order"}), (Gated(Max(H), LSTM(H)), set())):
+        with entered(scope_of()) as scope:
+            MessagePassing(H, aggregator)(graph)
+        assert scope.losses.keys() == losses
 
 
 def test_an_order_is_shuffled_in_training_alone_and_the_generator_decides():
     aggregate, x = Shuffled(made("lstm"), 0.5), messages()
     own = aggregate.inner(x)
-    seeds = [torch.Generator().manual_seed(seed) for seed in range(60)]
-    found = [aggregate(x, rng=seed) for seed in seeds]
-    again = [aggregate(x, rng=torch.Generator().manual_seed(seed)) for seed in range(60)]
+    found, again = ([drawn(aggregate, x, seed=seed) for seed in range(60)] for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(found, again, strict=True))
     assert 15 < sum(torch.equal(each, own) for each in found) < 45
     aggregate.eval()
-    assert all(torch.equal(aggregate(x, rng=seed), own) for seed in seeds)
+    assert all(torch.equal(drawn(aggregate, x, seed=seed), own) for seed in range(60))
     with pytest.raises(ValueError, match="p is a probability, from 0 to 1, not 2"):
         Shuffled(made("lstm"), 2)
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 import torch
 
+from helpers.scoring import predict
 from rnar.clrs import find, sample
-from rnar.engine import backward, predict
 from rnar.models import MODELS
 from rnar.nn.aggregators import Max
 from rnar.nn.composed import Composed, Marks, composed_of, marks, points
+from rnar.nn.heads import HintConfig
 from rnar.nn.processors.message_passing import MessagePassing
-from rnar.nn.reasoner import Feeding, Reasoner
+from rnar.nn.reasoner import Reasoner
 
 SIZE = 8
 
@@ -66,7 +67,7 @@ def test_pointers_may_be_inputs_or_hints(task, which, masks, pointers):
     assert (len(marks(spec.hints, which)), len(points(spec.inputs)) + len(points(spec.hints))) == (masks, pointers)
     made = network(task, which)
     assert made.heads_of(task).composed.map.in_features == 2 * masks * pointers  # type: ignore[union-attr]
-    backward(made, sample(task, n=8, batch=3, seed=0))
+    made.loss(sample(task, n=8, batch=3, seed=0)).backward()
     assert all(p.grad.abs().sum() > 0 for p in made.heads_of(task).composed.parameters())  # type: ignore[union-attr]
 
 
@@ -75,7 +76,7 @@ def test_where_nothing_is_marked_or_nothing_points_there_is_nothing_to_compose()
         assert composed_of(find(task).spec.inputs, find(task).spec.hints, "all", SIZE) is None
     assert composed_of(find("bfs").spec.inputs, find("bfs").spec.hints, "one", SIZE) is None  # `reach_h` is of many
     assert network("minimum", "none").heads_of("minimum").composed is None
-    assert network("minimum", feeding=Feeding("decoded")).heads_of("minimum").composed is None
+    assert network("minimum", hints=HintConfig("decoded")).heads_of("minimum").composed is None
 
 
 @pytest.mark.parametrize("nodes", [4, 64])

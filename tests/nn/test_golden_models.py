@@ -4,13 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-from helpers.scoring import scores
+from helpers.scoring import predict, scores
 from rnar.clrs import Batch, Feature, find
-from rnar.engine import losses, predict
 from rnar.interop import load_dm_clrs
-from rnar.nn.kinds import Ring
+from rnar.nn.kinds import PermutationLogits
 from rnar.nn.reasoner import Reasoner
 
 FILES = sorted((Path(__file__).parent.parent / "golden" / "models").glob("*.npz"))
@@ -61,12 +59,11 @@ def test_there_are_golden_models():
 
 def test_every_logit_equals_the_reference(golden):
     reasoner, batch, expected = golden
-    with torch.no_grad():
-        prediction = predict(reasoner, batch, hints=True, through_padding=True)
+    prediction = predict(reasoner, batch, through_padding=True)
     for name, logits in prediction.hints.items():
         np.testing.assert_allclose(logits, expected[f"pred_hint/{name}"], atol=1e-4, err_msg=name)
     for name, logits in prediction.outputs.items():
-        if isinstance(logits, Ring):
+        if isinstance(logits, PermutationLogits):
             off_diagonal = ~np.eye(batch.nodes, dtype=bool)
             np.testing.assert_allclose(
                 logits.pointers.numpy()[:, off_diagonal], expected[f"pred_output/{name}"][:, off_diagonal], atol=1e-4
@@ -79,8 +76,7 @@ def test_every_logit_equals_the_reference(golden):
 
 def test_hints_are_the_same_when_samples_leave_as_they_end(golden):
     reasoner, batch, expected = golden
-    with torch.no_grad():
-        hints = predict(reasoner, batch, hints=True).hints
+    hints = predict(reasoner, batch).hints
     assert hints.keys() == find(batch.task).spec.hints.keys()
     for name, logits in hints.items():
         for b, length in enumerate(batch.lengths):
@@ -90,8 +86,7 @@ def test_hints_are_the_same_when_samples_leave_as_they_end(golden):
 
 def test_every_loss_equals_the_reference(golden):
     reasoner, batch, expected = golden
-    with torch.no_grad():
-        found = {name: (total / count).item() for name, (total, count) in losses(reasoner, batch).items()}
+    found = {name: (total / count).item() for name, (total, count) in predict(reasoner, batch).losses.items()}
     for key, value in expected.items():
         if key.startswith(("loss_hint/", "loss_output/")):
             name = key.split("/")[1]
@@ -103,6 +98,5 @@ def test_every_loss_equals_the_reference(golden):
 def test_every_score_equals_the_reference(golden):
     reasoner, batch, expected = golden
     reasoner.double()  # so that no decision hangs on a last bit, which differs between machines
-    with torch.no_grad():
-        found = scores(find(batch.task).spec, predict(reasoner, batch).outputs, batch.outputs)
+    found = scores(find(batch.task).spec, predict(reasoner, batch).outputs, batch.outputs)
     assert found == pytest.approx({key[6:]: float(x) for key, x in expected.items() if key[:6] == "score/"}, abs=1e-4)

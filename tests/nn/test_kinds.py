@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rnar.clrs import edge, graph, node
-from rnar.nn.kinds import Ring, kind_of, log_sinkhorn, to_ring
+from rnar.nn.kinds import PermutationLogits, kind_of, log_sinkhorn, to_ring
 
 FEATURES = [
     node.scalar,
@@ -95,7 +95,7 @@ def test_gumbel_noise_changes_the_sample_and_none_does_not():
 def test_a_permutation_is_decided_and_judged_as_stored():
     pred = torch.tensor([[2, 1, 1, 0], [1, 2, 3, 3]])  # orders 1 2 0 3 and 3 2 1 0
     ring, first = to_ring(pred)
-    logits = Ring(
+    logits = PermutationLogits(
         torch.log(torch.nn.functional.one_hot(ring, 4) * 0.9 + 0.025), torch.nn.functional.one_hot(first, 4) * 5.0
     )
     kind = kind_of(node.permutation)
@@ -103,4 +103,4 @@ def test_a_permutation_is_decided_and_judged_as_stored():
     found = kind.losses(logits, pred)
     assert found.keys() == {"", "_first"} and found[""].total / 8 < 0.1
     assert kind.counts(pred.numpy()) == {"": 8, "_first": 2}
-    assert {name: int(judged.count) for name, judged in found.items()} == {"": 8, "_first": 2}
+    assert {name: int(loss.count) for name, loss in found.items()} == {"": 8, "_first": 2}

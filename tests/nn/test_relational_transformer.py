@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from rnar.nn.encoders import Graph
-from rnar.nn.linear import OfChannels
+from rnar.functional import Affine
+from rnar.nn.graph import Graph
 from rnar.nn.processors.relational_transformer import RelationalTransformer
 
 CHANNELS = 3
@@ -22,14 +22,20 @@ def random_graph(batch: int, nodes: int, size: int, seed: int = 0) -> Graph:
     def draw(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=rng)
 
-    channels, pairs = draw(batch, nodes, nodes, CHANNELS), OfChannels(draw(CHANNELS, size), draw(size))
-    return Graph(draw(batch, nodes, size), channels, pairs, draw(batch, size), None)
+    edges = Affine(draw(batch, nodes, nodes, CHANNELS), draw(size, CHANNELS), draw(size))
+    return Graph(draw(batch, nodes, size), edges, draw(batch, size))
+
+
+def parts_of(graph: Graph) -> tuple[Tensor, Tensor, Tensor]:
+    """The channels of edges [B, N, N, C], and the map W [H, C] and b [H] that encodes them."""
+    edges: Any = graph.lazy_edges
+    return edges.x, edges.weight, edges.bias
 
 
 def random_state(processor: RelationalTransformer, batch: int, nodes: int, seed: int = 1) -> tuple[Tensor, ...]:
     rng = torch.Generator().manual_seed(seed)
-    zero = processor.start(batch, nodes, torch.zeros(()))
-    return tuple(torch.randn(x.shape, generator=rng) for x in zero)
+    shapes = (batch, nodes, processor.size), (batch, nodes, nodes, processor.size)
+    return tuple(torch.randn(shape, generator=rng) for shape in shapes)
 
 
 def with_random_biases(processor: RelationalTransformer) -> RelationalTransformer:
@@ -84,10 +90,11 @@ def layer_by_hand(layer: Any, head: int, n: list[Tensor], e: list[list[Tensor]])
 def step_by_hand(processor: RelationalTransformer, head: int, graph: Graph, state, b: int):
     """The new nodes [N, H] and edges [N, N, H] of sample b."""
     here = range(graph.nodes.shape[1])
-    features = graph.channels[b] @ graph.pairs.weight + graph.pairs.bias
-    n = [processor.into_nodes(torch.cat([graph.nodes[b, i], state[0][b, i], graph.whole[b]])) for i in here]
+    channels, weight, bias = parts_of(graph)
+    features = channels[b] @ weight.T + bias
+    n = [processor.into_nodes(torch.cat([graph.nodes[b, i], state[0][b, i], graph.graph[b]])) for i in here]
     e = [
-        [processor.into_edges(torch.cat([features[i, j], state[1][b, i, j], graph.whole[b]])) for j in here]
+        [processor.into_edges(torch.cat([features[i, j], state[1][b, i, j], graph.graph[b]])) for j in here]
         for i in here
     ]
     for layer in processor.layers:
@@ -111,16 +118,17 @@ def test_decoders_see_the_features_the_old_state_and_the_new_one():
     step = processor(graph, state)
     assert torch.equal(step.nodes, torch.cat([graph.nodes, state[0], step.state[0]], dim=-1))
     assert torch.equal(step.edges, torch.cat([state[1], step.state[1]], dim=-1))  # type: ignore[arg-type]
-    assert step.nodes.shape[-1] == processor.node_width
-    assert step.edges.shape[-1] == processor.edge_width  # type: ignore[union-attr]
+    assert step.nodes.shape[-1] == 3 * processor.size
+    assert step.edges.shape[-1] == 2 * processor.size  # type: ignore[union-attr]
 
 
 def test_nodes_have_no_order():
     processor = with_random_biases(RelationalTransformer(8, head=4))
     graph, (nodes, edges) = random_graph(1, 6, 8), random_state(processor, 1, 6)
     order = torch.randperm(6, generator=torch.Generator().manual_seed(3))
-    channels = graph.channels[:, order][:, :, order]
-    other = graph._replace(nodes=graph.nodes[:, order], channels=channels)
+    channels, weight, bias = parts_of(graph)
+    edges_in_order = Affine(channels[:, order][:, :, order], weight, bias)
+    other = graph.replace(nodes=graph.nodes[:, order], edges=edges_in_order)
     expected = processor(graph, (nodes, edges)).state
     found = processor(other, (nodes[:, order], edges[:, order][:, :, order])).state
     torch.testing.assert_close(found[0], expected[0][:, order], atol=1e-5, rtol=1e-5)
@@ -134,14 +142,14 @@ def test_it_has_as_many_parameters_as_the_original():
 @pytest.mark.parametrize("name", ["nodes", "edges"])
 def test_gradients_are_those_of_finite_differences(name):
     processor = with_random_biases(RelationalTransformer(4, head=2, layers=2)).double()
-    nodes, channels, (weight, bias), whole, *_ = random_graph(1, 3, 4)
+    graph = random_graph(1, 3, 4)
     names, parameters = zip(*processor.named_parameters(), strict=True)
-    inputs = [x.detach().double().requires_grad_() for x in (nodes, channels, weight, bias, whole)]
+    inputs = [x.detach().double().requires_grad_() for x in (graph.nodes, *parts_of(graph), graph.graph)]
     inputs += [x.double().requires_grad_() for x in random_state(processor, 1, 3)]
 
     def seen(*tensors: Tensor) -> Tensor:
         nodes, channels, weight, bias, whole, old_nodes, old_edges, *rest = tensors
-        graph = Graph(nodes, channels, OfChannels(weight, bias), whole, None)
+        graph = Graph(nodes, Affine(channels, weight, bias), whole)
         arguments = graph, (old_nodes, old_edges)
         step = torch.func.functional_call(processor, dict(zip(names, rest, strict=True)), arguments)
         return getattr(step, name)

@@ -9,16 +9,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from helpers.scoring import predict
 from rnar.clrs import Batch, find, sample
 from rnar.clrs.batch import as_batch
-from rnar.engine import backward, losses, predict
-from rnar.engine.losses import total_loss
 from rnar.models import MODELS
 from rnar.nn.aggregators import Max
-from rnar.nn.decoders import TriplePointer
+from rnar.nn.decoders import TriplePointerDecoder
+from rnar.nn.heads import HintConfig
 from rnar.nn.processors.forgetnet import ForgetNet, GatedForgetNet
 from rnar.nn.processors.message_passing import MessagePassing
-from rnar.nn.reasoner import Feeding, Reasoner
+from rnar.nn.reasoner import Reasoner
+from rnar.runtime import backward
 
 TASK = "floyd_warshall"
 POINTING = ("floyd_warshall", "matrix_chain_order", "optimal_bst")
@@ -64,7 +65,7 @@ def move_k_on(network: Reasoner) -> None:
     assert isinstance(processor, MessagePassing)
     processor.to_receiver.weight[0, POS] = 1
     processor.to_sender.weight[0, [POS, IS_K]] = torch.tensor([-1.0, FAR])
-    processor.to_whole.bias[0] = -FAR
+    processor.to_graph.bias[0] = -FAR
     processor.hidden_layer.weight[:3, 0] = torch.tensor([1, FAR, FAR])
     processor.hidden_layer.bias[2] = -1
     processor.last_layer.weight[0, 0] = 1  # how far
@@ -112,7 +113,7 @@ def decode(network: Reasoner, sharp: float) -> None:
     mask = first(heads.decode_hints.each["msk"].of_edges)
     mask.weight[0], mask.bias[0] = SURE * known, -SURE / 2
     for pointer in (heads.decode_hints.each["Pi_h"], heads.decode_outputs.each["Pi"]):
-        assert isinstance(pointer, TriplePointer)
+        assert isinstance(pointer, TriplePointerDecoder)
         ij, _, _, _, _, jk = first(pointer.of_edges).weight.chunk(6)
         ij[0], ij[1] = 2 * relaxed, -2 * relaxed  # relu(2 u_ij + copied_jk - 2) + relu(P_ijk - 2 u_ij)
         jk[0, H + COPIED] = 1
@@ -130,8 +131,7 @@ def first(modules: nn.Module) -> nn.Linear:
 
 def assert_executes(network: Reasoner, batch: Batch) -> None:
     """Every hint of every step is the algorithm's, though the network is fed its own from the first on."""
-    with torch.no_grad():
-        prediction = predict(network.eval(), batch, hints=True)
+    prediction = predict(network.eval(), batch)
     assert len(batch.hints["Pi_h"]) == batch.nodes
     for name in ("Pi_h", "k"):
         np.testing.assert_array_equal(prediction.hints[name].argmax(dim=-1), batch.hints[name][1:])
@@ -165,7 +165,7 @@ def test_pointers_as_triples_keep_less_for_the_backward_pass(task):
             return x
 
         with torch.autograd.graph.saved_tensors_hooks(count, lambda x: x):
-            total_loss(losses(network, batch))
+            network.loss(batch)
         kept[pointers] = sum(seen.values())
     assert kept["triplets"] < 0.9 * kept["means"]
 
@@ -178,12 +178,12 @@ def test_gradients_are_the_same_whether_steps_are_kept_or_computed_again(task):
         network = model.build(task, size=8).double()
         backward(network, batch, memory=memory)
         found.append([parameter.grad for parameter in network.parameters()])
-    total_loss(losses(network := model.build(task, size=8).double(), batch)).backward()
+    (network := model.build(task, size=8).double()).loss(batch).backward()
     for *gradients, expected in zip(*found, (parameter.grad for parameter in network.parameters()), strict=True):
         assert all(torch.allclose(gradient, expected, atol=1e-12) for gradient in gradients)
 
 
-@pytest.mark.parametrize("wrapped", [ForgetNet, GatedForgetNet])
+@pytest.mark.parametrize("wrapped", [ForgetNet, lambda inner: GatedForgetNet(inner, H)])
 def test_any_message_passing_with_triplets_can_have_them(wrapped):
     processor = wrapped(MessagePassing(H, Max(H), triplets=4))
     network = Reasoner({TASK: find(TASK).spec}, processor, pointers="triplets")
@@ -196,9 +196,9 @@ def test_any_message_passing_with_triplets_can_have_them(wrapped):
 
 def test_without_fed_pointers_they_are_still_read_off_triples():
     network = Reasoner(
-        {TASK: find(TASK).spec}, MessagePassing(H, Max(H), triplets=4), Feeding("decoded"), pointers="triplets"
+        {TASK: find(TASK).spec}, MessagePassing(H, Max(H), triplets=4), HintConfig("decoded"), pointers="triplets"
     )
-    backward(network, sample(TASK, n=5, batch=2, seed=0))
+    network.loss(sample(TASK, n=5, batch=2, seed=0)).backward()
     assert network.heads_of(TASK).codes is None
 
 

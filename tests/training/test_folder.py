@@ -20,6 +20,7 @@ from safetensors.numpy import load_file
 from helpers.training import contents, tiny
 from rnar.common.lock import locked
 from rnar.models import find
+from rnar.nn.reasoner import old_name
 from rnar.training import Run, Settings, Watch, loop, train
 from rnar.training import folder as training_folder
 from rnar.training.files import pack, unpack
@@ -184,7 +185,7 @@ def test_a_signal_ends_the_step_saves_and_the_same_call_goes_on(small, uninterru
         assert signal.getsignal(number) is terminated
     finally:
         signal.signal(number, before)
-    assert watch.stopped_at == 4  # the step at hand was finished first
+    assert watch.stopped_at == 3  # the step at hand was finished first
     assert not (tmp_path / "run" / "result.json").exists()
     train(tiny(tmp_path / "run"))
     assert contents(tmp_path / "run") == uninterrupted
@@ -203,7 +204,10 @@ def test_a_run_of_the_first_version_goes_on_and_ends_with_the_same_weights(small
     expected, found = load_file(golden / "after-8-steps.safetensors"), Run(tmp_path / "run").network(which="last")
     # Last bits differ between machines and versions, and Adam makes steps of full length of gradients that are nothing
     # else: all of the one bias of a decoder of pointers, to which no probability is sensitive.
-    pairs = [(tensor - torch.from_numpy(expected[name])).abs().flatten() for name, tensor in found.state_dict().items()]
+    pairs = [
+        (tensor - torch.from_numpy(expected[old_name(name)])).abs().flatten()
+        for name, tensor in found.state_dict().items()
+    ]
     apart = torch.cat(pairs)
     assert apart.max() < 5e-3 and (apart < 1e-5).float().mean() > 0.95
 
@@ -212,7 +216,7 @@ OWN = """
 import rnar
 class Mine(rnar.Aggregator):
     ordered = False
-    def forward(self, messages, edges=None, rng=None):
+    def forward(self, messages, edges=None):
         return messages.sum(dim=1)
 mine = rnar.Model("mine", lambda size: rnar.MessagePassing(size, Mine(size)))
 """

@@ -19,7 +19,6 @@ BEGINNING = """
 import os, random, signal, sys, threading, time
 from pathlib import Path
 from helpers.training import small_test, tiny
-from rnar.engine import threads
 from rnar.training import folder, testing, train
 
 testing.official, folder.SAVE_EVERY, folder.SAVE_SHARE = small_test, 0.0, float("inf")
@@ -27,8 +26,7 @@ here = Path(sys.argv[1])
 
 def fork(work):
     "Run in a process of its own; its number."
-    stay = "MainThread", threads.NAME  # what else the last run left must have ended
-    while not all(thread.name.startswith(stay) for thread in threading.enumerate()):
+    while threading.active_count() > 1:  # what the last run left must have ended
         time.sleep(0.01)
     number = os.fork()
     if number == 0:

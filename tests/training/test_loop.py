@@ -14,11 +14,11 @@ import torch
 from helpers.scoring import scores
 from helpers.training import contents, small_test, tiny
 from rnar.clrs import official
-from rnar.engine import backward, predict
-from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 from rnar.models import Model, find, message_passing
 from rnar.nn.aggregators import Max
+from rnar.runtime import backward
+from rnar.runtime.workers import Workers
 from rnar.training import Run, Watch, train
 from rnar.training import files as training_files
 from rnar.training.data import selection_set, training_data, validation_set
@@ -32,7 +32,7 @@ def test_the_reported_score_is_that_of_the_best_network_on_the_official_set(fini
     again = evaluate(Workers(run.network(), 1), batch)
     assert (result.score, result.tests["bfs"].outputs) == (again.score, again.outputs)
     with torch.no_grad():
-        expected = scores(run.model.spec("bfs"), predict(run.network().eval(), batch).outputs, batch.outputs)
+        expected = scores(run.model.spec("bfs"), run.network().eval()(batch).outputs, batch.outputs)
     few = 4 / (32 * 64)  # pointers that may hang on the last bit of a logit
     assert {**again.outputs, "score": again.score} == pytest.approx(expected, abs=few)
     low, high = result.tests["bfs"].interval

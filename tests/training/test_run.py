@@ -7,7 +7,6 @@ import torch
 
 import rnar.clrs
 from helpers.training import tiny
-from rnar.engine import losses, predict
 from rnar.evaluation import evaluate
 from rnar.training import Run, Settings, train
 from rnar.training import files as training_files
@@ -61,7 +60,7 @@ def test_a_network_comes_back_ready_to_be_used(small, tmp_path):
     network = Run(tmp_path / "run").network()
     assert not network.training
     batch = Run(tmp_path / "run").model.batch(rnar.clrs.sample("insertion_sort", 6, 3, seed=0))
-    one, other = (predict(network, batch, seed=seed).outputs["pred"].pointers for seed in (0, 1))
+    one, other = (network(batch, seed=seed).outputs["pred"].pointers for seed in (0, 1))
     assert torch.equal(one, other)
 
 
@@ -71,8 +70,8 @@ def test_a_sample_can_be_given_wherever_a_batch_can(small, tmp_path):
     run, sample = Run(tmp_path / "run"), rnar.clrs.trace("quickselect", [5.0, 2.0, 9.0, 1.0])
     network, batch = run.network(), run.model.batch(sample)
     assert batch.size == 1 and batch.sample(0).steps == sample.steps
-    assert predict(network, batch).outputs["median"].shape == (1, 4)
+    assert network(batch).outputs["median"].shape == (1, 4)
     assert evaluate(network, batch.sample(0)).samples == 1
-    assert losses(network, batch.sample(0)).keys() == losses(network, batch).keys()
+    assert network(batch.sample(0)).losses.keys() == network(batch).losses.keys()
     with pytest.raises(ValueError, match="a batch .* or a sample .* is expected, not .5.0, 2.0."):
-        predict(network, [5.0, 2.0])
+        network([5.0, 2.0])

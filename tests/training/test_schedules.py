@@ -11,7 +11,7 @@ import torch
 
 from helpers.command import refused, runner
 from helpers.training import contents, small_test, tiny
-from rnar.engine import backward
+from rnar.runtime import backward
 from rnar.training import Run, Settings, Watch, files, testing, train
 from rnar.training.data import training_data
 from rnar.training.schedules import SCHEDULES, factor, find, name_of

@@ -10,13 +10,12 @@ import torch
 
 import rnar.clrs
 from helpers.training import small_test, tiny
-from rnar.engine import predict
-from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
 from rnar.evaluation.sets import ProblemSet
 from rnar.models import find
 from rnar.report.scores import Trial
 from rnar.report.trials import evaluated
+from rnar.runtime.workers import Workers
 from rnar.training import Run, Settings, files, learner, testing, train
 from rnar.training.data import selection_set, usual_selection, validation_set, wider_set
 
@@ -171,9 +170,9 @@ def learned(tmp_path_factory):
 def test_true_hints_are_what_a_teacher_feeds(learned):
     batch = learned.model.batch(rnar.clrs.sample("insertion_sort", 6, 4, 0))
     taught = learned.network().train()
-    taught.feeding = replace(taught.feeding, teacher=1.0)
+    taught.hints = replace(taught.hints, teacher=1.0)
     told, own = Trial(source="truth").network(learned, "cpu").eval(), learned.network().eval()
-    one, other, usual = (predict(net, batch, hints=True).hints["pred_h"] for net in (taught, told, own))
+    one, other, usual = (net(batch, hints=True).hints["pred_h"] for net in (taught, told, own))
     assert torch.equal(one, other) and not torch.allclose(one, usual)
 
 
@@ -181,10 +180,10 @@ def test_where_nothing_is_fed_what_was_predicted_does_not_matter(learned):
     batch = learned.model.batch(rnar.clrs.sample("insertion_sort", 6, 4, 0))
     for source, matters in (("network", True), ("nothing", False)):
         network = Trial(source=source).network(learned, "cpu").eval()
-        before = predict(network, batch).outputs["pred"].pointers
+        before = network(batch).outputs["pred"].pointers
         for parameter in network.heads_of("insertion_sort").decode_hints.parameters():
             parameter.data += 1.0
-        assert torch.allclose(predict(network, batch).outputs["pred"].pointers, before) != matters
+        assert torch.allclose(network(batch).outputs["pred"].pointers, before) != matters
 
 
 def test_true_hints_are_at_hand_in_an_evaluation(learned):
@@ -198,8 +197,8 @@ def test_true_hints_are_at_hand_in_an_evaluation(learned):
 def test_hard_hints_are_decisions(learned):
     batch = learned.model.batch(rnar.clrs.sample("insertion_sort", 6, 4, 0))
     soft, hard = learned.network(), Trial(hard=True).network(learned, "cpu")
-    assert not soft.feeding.hard and hard.feeding.hard
-    one, other = (predict(net.eval(), batch, hints=True).hints["pred_h"] for net in (soft, hard))
+    assert not soft.hints.hard and hard.hints.hard
+    one, other = (net.eval()(batch, hints=True).hints["pred_h"] for net in (soft, hard))
     assert torch.equal(one[0], other[0])  # the first step is fed the same
     assert not torch.allclose(one[-1], other[-1])
     assert str(Trial("last", True, "truth")) == "the last network, true hints fed in, hard hints"

@@ -10,8 +10,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from rnar.clrs.batch import Batch
-from rnar.engine import predict
-from rnar.nn.reasoner import Precision, Reasoner
+from rnar.nn.reasoner import Reasoner
+from rnar.runtime.workers import Precision
 
 WIDTH = 128
 LEAST_ROWS = 1024  # with fewer, a product would take less time than its call
@@ -46,7 +46,7 @@ def counted(reasoner: Reasoner, batch: Batch) -> int:
     neither compiled loops nor fused recurrent layers, and each product is a call of its own, which the counter sees."""
     plain = copy.deepcopy(reasoner).cpu().double().eval().requires_grad_(False)  # the counter would follow gradients
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        predict(plain, batch)
+        plain(batch, hints=False)
     return counter.get_total_flops()
 
 

@@ -17,10 +17,9 @@ from rich.console import Console
 from rnar.benchmark.flops import WITH_BACKWARD, Machine, forward_flops, sample_steps, synchronise
 from rnar.benchmark.reference import Reference
 from rnar.clrs import Batch, Stream, find
-from rnar.engine.workers import Workers, available_cores
 from rnar.evaluation.evaluate import evaluate
 from rnar.models import Model
-from rnar.nn.reasoner import Precision, Reasoner
+from rnar.runtime.workers import Precision, Workers, available_cores
 from rnar.training.environment import chosen_device, versions
 from rnar.training.learner import Learner
 from rnar.training.live import Live
@@ -73,8 +72,8 @@ class Ours:
     def __init__(self, setting: Setting):
         self.device = chosen_device(setting.device)
         self.reasoner = setting.model.build(setting.task, setting.size).to(self.device)
-        self.reasoner.precision = setting.precision
-        self.workers = workers_of(self.reasoner, setting.sizes["threads"])
+        self.precision: Precision = setting.precision
+        self.workers = Workers(self.reasoner, setting.sizes["threads"])
         self.optimiser = torch.optim.Adam(self.reasoner.parameters(), LEARNING_RATE, fused=True)
         self.seconds_to_draw: list[float] = []
         self.seconds_to_update: list[float] = []
@@ -86,7 +85,7 @@ class Ours:
         """Learn from batch k; the seconds."""
         self.reasoner.train()
         start = time.perf_counter()
-        compute_gradients(self.workers, self.batches[k], seed=k)
+        self.workers.backward(self.batches[k], seed=k, precision=self.precision)
         synchronise(self.device)
         timed(self._update, self.seconds_to_update)()
         return time.perf_counter() - start
@@ -99,16 +98,8 @@ class Ours:
     def evaluate(self, k: int) -> float:
         """Predict the outputs of batch k and score them; the seconds."""
         start = time.perf_counter()
-        evaluate(self.workers, self.batches[k], seed=k, precision=self.reasoner.precision)
+        evaluate(self.workers, self.batches[k], seed=k, precision=self.precision)
         return time.perf_counter() - start
-
-
-def workers_of(reasoner: Reasoner, threads: int) -> Workers:
-    return Workers(reasoner, threads)
-
-
-def compute_gradients(workers: Workers, batch: Batch, seed: int) -> None:
-    workers.backward(batch, seed)
 
 
 def measure(

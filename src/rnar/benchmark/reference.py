@@ -29,7 +29,7 @@ def counterpart(model: Model) -> dict[str, Any]:
         "aggregator": type(processor.aggregator).__name__.lower(),
         "triplets": processor.triplets is not None,
         "gate": processor.gate is not None,
-        "along_edges": processor.uses_adjacency,
+        "along_edges": processor.along_edges,
     }
 
 

@@ -20,7 +20,7 @@ from rnar.cli.output import bar, screen
 from rnar.clrs import find as find_task
 from rnar.common.files import free, write
 from rnar.models import find as find_model
-from rnar.nn.reasoner import Precision
+from rnar.runtime.workers import Precision
 from rnar.training.environment import chosen_device
 from rnar.training.settings import Device
 

@@ -16,18 +16,18 @@ from rnar.cli.output import bar, image_format, screen, tell
 from rnar.clrs import find
 from rnar.common.blame import place_of
 from rnar.common.files import free, write
-from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import ProblemSet, exported, problem_sets
 from rnar.inference.answer import Answer
 from rnar.inference.pretrained import run_folder
 from rnar.inference.solver import by_name
 from rnar.inference.worst import worst as most_wrong
-from rnar.nn.reasoner import HintSource, Precision
+from rnar.nn.heads import HintSource
 from rnar.report.evaluations import as_csv, as_json
 from rnar.report.page import percent as printed
 from rnar.report.score_figures import figure as drawn
 from rnar.report.scores import Trial
 from rnar.report.trials import Outcome, evaluated, runs_in, with_sets
+from rnar.runtime.workers import Precision, check_threads
 from rnar.training.environment import chosen_device
 from rnar.training.run import Run, Which
 from rnar.training.settings import Device

@@ -94,7 +94,7 @@ def rows(model: Model) -> Iterator[tuple[str, str]]:
 
 def hints(model: Model) -> str:
     """How hints are used, in words."""
-    feeding = model.feeding
+    feeding = model.hints
     if feeding.mode != "encoded and decoded":
         return {"decoded": "predicted, and not fed back", "none": "not used"}[feeding.mode]
     words = ["fed back as decisions" if feeding.hard else "fed back as probabilities"]

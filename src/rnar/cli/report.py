@@ -16,9 +16,7 @@ from rnar.cli.flags import flag
 from rnar.cli.output import IMAGES, image_format, screen, tell
 from rnar.clrs.choosing import matching
 from rnar.common.files import free, write
-from rnar.engine.workers import check_threads
 from rnar.evaluation.sets import ProblemSet, problem_sets
-from rnar.nn.reasoner import Precision
 from rnar.report.evaluations import is_recorded, recorded
 from rnar.report.formats import FORMATS, markdown, terminal
 from rnar.report.page import Page
@@ -29,6 +27,7 @@ from rnar.report.shared import export as export_rows
 from rnar.report.shared import gather
 from rnar.report.tables import SHARES, SOURCES, hint_table, listing, network_table, progress_table, size_table
 from rnar.report.trials import scored, with_networks, with_sets
+from rnar.runtime.workers import Precision, check_threads
 from rnar.training.environment import chosen_device
 from rnar.training.run import Run, Which
 from rnar.training.settings import Device

@@ -12,11 +12,11 @@ from rnar.cli.flags import Distribution, flag
 from rnar.cli.inputs import STDIN, example, given_problem, lines_of, of_line
 from rnar.cli.output import bar, screen, tell
 from rnar.clrs import find
-from rnar.engine.workers import check_threads
 from rnar.inference.answer import Answer, described
 from rnar.inference.api import PRETRAINED, solver_for
 from rnar.inference.problem import Problem
 from rnar.inference.solver import AT_ONCE, Solver
+from rnar.runtime.workers import check_threads
 
 
 def solve(

@@ -10,19 +10,14 @@ from torch import Tensor
 from rnar.clrs import find
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Feature
-from rnar.engine.episode import Episode
-from rnar.engine.hands import Tell
-from rnar.engine.samples import load
-from rnar.engine.unroll import unroll
-from rnar.engine.workers import Workers
-from rnar.evaluation.evaluate import Piece, Progress, View
+from rnar.evaluation.evaluate import Piece, Progress, View, evaluating, workers_of
 from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.measures import Tally, measure_of
 from rnar.evaluation.memory import BUDGET, cut
-from rnar.nn.decoders import Logits
-from rnar.nn.groups import Group, apart
-from rnar.nn.kinds import Ring, kind_of
+from rnar.nn.kinds import Logits, PermutationLogits, kind_of
 from rnar.nn.reasoner import Reasoner
+from rnar.nn.rollout import Rollout
+from rnar.runtime.workers import Tell, Workers
 
 SLACK = 0.1  # of the range that a number has in a run: so far off is wrong
 
@@ -174,15 +169,12 @@ def believed(
         progress: Told which share of the work has been done since it was last told, often, and from any thread.
         budget: How many bytes the tensors of all cores may take, about.
     """
-    workers, batch = network if isinstance(network, Workers) else Workers(network, threads=1), as_batch(batch)
-    places = cut(workers, batch, True, budget)
-    total, feeding = int(np.maximum(1, batch.lengths - 1).sum()), workers.reasoner.feeding
-    pieces = (Piece(view(batch.part(some)), feeding, seed, hints, total) for some in places)
-    training = workers.reasoner.training
-    try:
+    batch = as_batch(batch)
+    with workers_of(network, threads=1) as workers:
+        places = cut(workers, batch, True, budget)
+        total, config = int(np.maximum(1, batch.lengths - 1).sum()), workers.reasoner.hints
+        pieces = (Piece(view(batch.part(some)), config, seed, hints, total) for some in places)
         found = [said for piece in workers.map(_believe, pieces, progress) for said in piece]
-    finally:
-        workers.reasoner.train(training)
     order = np.argsort(np.concatenate(places))
     return [Belief(batch.sample(b), *found[k]) for b, k in enumerate(order)]
 
@@ -190,25 +182,24 @@ def believed(
 @torch.no_grad()
 def _believe(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[str, Said], dict[str, Said]]]:
     """The hints and outputs of each sample of a piece."""
-    reasoner.feeding, reasoner.tried_in = piece.feeding, piece.precision
-    reasoner.eval()
-    samples, spec = load(reasoner, piece.batch), reasoner.heads_of(piece.batch.task).spec
-    episode = Episode(reasoner, samples, piece.seed)
+    samples, heads = reasoner.load(piece.batch), reasoner.heads_of(piece.batch.task)
+    spec = heads.spec
     of_algorithm = find(piece.batch.task).spec.hints if piece.hints else {}
-    own = [name for name in of_algorithm if name in episode.heads.decoded_hints]
+    own = [name for name in of_algorithm if name in heads.decoded_hints]
     along: dict[str, list[list[Said]]] = {name: [[] for _ in samples.lengths] for name in own}
 
-    def each(t: int, predicted: dict[Group, Tensor]) -> None:
+    def each(t: int, predicted: dict[str, Tensor]) -> None:
         judged = samples.judged[t] if along else 0
         if judged:
-            truth, logits = apart({group: x[t + 1, :judged] for group, x in samples.hints.items()}), apart(predicted)
             for name, of_samples in along.items():
-                said = _said(spec.hints[name], logits[name][:judged], truth[name])
+                said = _said(spec.hints[name], predicted[name][:judged], samples.hints[name][t + 1, :judged])
                 for b in range(judged):
                     of_samples[b].append(_one(said, b))
-        tell(episode.active[t] / piece.total)
+        tell(rollout.active[t] / piece.total)
 
-    logits = unroll(episode, keep_hints=False, each=each).outputs
+    with evaluating(reasoner, piece):
+        rollout = Rollout(reasoner, samples, piece.seed)
+        logits = rollout.run(keep_hints=False, each=each).outputs
     outputs = {name: _said(f, logits[name], samples.outputs[name]) for name, f in spec.outputs.items()}
     return [
         (
@@ -230,7 +221,7 @@ def _said(feature: Feature, logits: Logits, truth: Tensor) -> Said:
         sure, true = (torch.where(yes == 1, wide, 1 - wide) for yes in (decided, truth))
         return Said(stored, _plain(sure), _plain(true), _plain(wide))
     sure, true = (wide.gather(-1, of.clamp(min=0).long()[..., None])[..., 0] for of in (decided, truth))
-    if isinstance(logits, Ring):  # the first node of an order is decided by itself
+    if isinstance(logits, PermutationLogits):  # the first node of an order is decided by itself
         first, here = logits.first.softmax(dim=-1), torch.arange(wide.shape[-1], device=wide.device)
         sure, true = (torch.where(of == here, first, x) for of, x in ((decided, sure), (truth, true)))
     return Said(stored, _plain(sure), _plain(true), _plain(wide) if feature.kind == "mask_one" else None)

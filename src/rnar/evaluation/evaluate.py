@@ -7,7 +7,8 @@ step but a few of each hint: so neither samples nor steps are too many. How samp
 changes nothing but the last bits of floating-point sums.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 from typing import NamedTuple
@@ -18,18 +19,14 @@ from torch import Tensor
 
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Feature
-from rnar.engine.episode import Episode
-from rnar.engine.hands import Tell
-from rnar.engine.samples import load
-from rnar.engine.unroll import unroll
-from rnar.engine.workers import Workers
 from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.measures import Measure, Tally, measure_of
 from rnar.evaluation.memory import BUDGET, cut
-from rnar.nn.decoders import Logits
-from rnar.nn.groups import Group, apart
-from rnar.nn.kinds import kind_of
-from rnar.nn.reasoner import Feeding, Precision, Reasoner
+from rnar.nn.heads import HintConfig
+from rnar.nn.kinds import Logits, kind_of
+from rnar.nn.reasoner import Reasoner
+from rnar.nn.rollout import Rollout
+from rnar.runtime.workers import Precision, Tell, Workers, autocast
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -42,7 +39,7 @@ class Piece(NamedTuple):
 
     batch: Batch
     """as the model sees them"""
-    feeding: Feeding
+    config: HintConfig
     seed: int
     hints: bool
     total: int
@@ -73,18 +70,40 @@ def evaluate(
         budget: How many bytes the tensors of all cores may take, about.
         precision: Of products of pairs; in bfloat16 they are quicker where a CPU has it, and less exact.
     """
-    workers, batch = network if isinstance(network, Workers) else Workers(network), as_batch(batch)
-    feeding = workers.reasoner.feeding
-    needed = hints or feeding.source == "truth"
+    batch = as_batch(batch)
+    with workers_of(network) as workers:
+        return _evaluated(workers, batch, seed, hints, progress, view, budget, precision)
+
+
+@contextmanager
+def workers_of(network: Reasoner | Workers, threads: int | None = None) -> Iterator[Workers]:
+    """Workers as they are, or workers of a network, whose processes end with this."""
+    if isinstance(network, Workers):
+        yield network
+        return
+    workers = Workers(network, threads)
+    try:
+        yield workers
+    finally:
+        workers.close()
+
+
+def _evaluated(
+    workers: Workers,
+    batch: Batch,
+    seed: int,
+    hints: bool,
+    progress: Progress | None,
+    view: View | None,
+    budget: int,
+    precision: Precision,
+) -> Evaluation:
+    config = workers.reasoner.hints
+    needed = hints or config.source == "truth"
     places = cut(workers, batch, needed, budget)
     total = int(np.maximum(1, batch.lengths - 1).sum())
-    pieces = (Piece(_taken(batch, some, needed, view), feeding, seed, hints, total, precision) for some in places)
-    training = workers.reasoner.training
-    try:
-        found = workers.map(_try, pieces, progress)
-    finally:
-        if workers.reasoner.training != training:
-            workers.reasoner.train(training)
+    pieces = (Piece(_taken(batch, some, needed, view), config, seed, hints, total, precision) for some in places)
+    found = workers.map(_try, pieces, progress)
     return _in_order(places, reduce(Evaluation.__add__, found))
 
 
@@ -95,25 +114,39 @@ def _taken(batch: Batch, some: np.ndarray, hints: bool, view: View | None) -> Ba
     return (view(piece) if view else piece)._replace(lengths=batch.lengths[some])
 
 
+@contextmanager
+def evaluating(reasoner: Reasoner, piece: Piece) -> Iterator[None]:
+    """A network in evaluation mode, with the hints and the precision of a piece; afterwards it is as it was."""
+    modes, config = {module: module.training for module in reasoner.modules()}, reasoner.hints
+    try:
+        reasoner.eval()
+        reasoner.hints = piece.config
+        with autocast(reasoner, piece.precision):
+            yield
+    finally:
+        reasoner.hints = config
+        for module, training in modes.items():
+            module.training = training
+
+
 @torch.no_grad()
 def _try(reasoner: Reasoner, piece: Piece, tell: Tell) -> Evaluation:
     """Run the network on some samples, and count."""
-    reasoner.feeding, reasoner.tried_in = piece.feeding, piece.precision
-    if reasoner.training:
-        reasoner.eval()
-    samples, spec = load(reasoner, piece.batch), reasoner.heads_of(piece.batch.task).spec
-    episode = Episode(reasoner, samples, piece.seed)
-    along = {name: [] for name in (episode.heads.decoded_hints if piece.hints else {})}
+    samples, spec = reasoner.load(piece.batch), reasoner.heads_of(piece.batch.task).spec
+    along = {name: [] for name in (reasoner.heads_of(piece.batch.task).decoded_hints if piece.hints else {})}
 
-    def each(t: int, predicted: dict[Group, Tensor]) -> None:
+    def each(t: int, predicted: dict[str, Tensor]) -> None:
         judged = samples.judged[t] if along else 0
         if judged:
-            truth = apart({group: x[t + 1, :judged] for group, x in samples.hints.items()})
-            for name, logits in apart(predicted).items():
-                along[name].append(_counts(spec.hints[name], logits[:judged], truth[name]).sum(axis=0))
-        tell(episode.active[t] / piece.total)
+            for name, logits in predicted.items():
+                truth = samples.hints[name][t + 1, :judged]
+                along[name].append(_counts(spec.hints[name], logits[:judged], truth).sum(axis=0))
+        tell(rollout.active[t] / piece.total)
 
-    logits, back = unroll(episode, keep_hints=False, each=each).outputs, samples.back.cpu().numpy()
+    with evaluating(reasoner, piece):
+        rollout = Rollout(reasoner, samples, piece.seed)
+        logits = rollout.run(keep_hints=False, each=each).outputs
+    back = samples.back.cpu().numpy()
     outputs = {name: _counts(f, logits[name], samples.outputs[name])[back] for name, f in spec.outputs.items()}
     return Evaluation(
         {name: Tally(measure_of(spec.outputs[name]), counts) for name, counts in outputs.items()},

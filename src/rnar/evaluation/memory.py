@@ -3,9 +3,9 @@
 import numpy as np
 
 from rnar.clrs.batch import Batch
-from rnar.engine.shares import shares
-from rnar.engine.workers import Workers
 from rnar.nn.reasoner import Reasoner
+from rnar.runtime.shares import shares
+from rnar.runtime.workers import Workers
 
 BUDGET = 2_000_000_000  # bytes
 MOST = 32  # samples; more at once are no faster
@@ -41,4 +41,4 @@ def step_bytes(reasoner: Reasoner, task: str, nodes: int) -> int:
     features = [*heads.decoded_hints.values(), *heads.spec.outputs.values()]
     pointers = sum(feature.kind in ("pointer", "permutation") for feature in features)
     triples = sum(feature.place == "edge" and feature.kind == "pointer" for feature in features)
-    return FLOAT * nodes**2 * ((TENSORS + pointers) * reasoner.processor.size + TRIPLES * triples * nodes)
+    return FLOAT * nodes**2 * ((TENSORS + pointers) * reasoner.size + TRIPLES * triples * nodes)

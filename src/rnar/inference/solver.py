@@ -11,8 +11,6 @@ from typing import Any
 
 from rnar.clrs import Sample, find
 from rnar.clrs.batch import stacked
-from rnar.engine.memory import all_memory
-from rnar.engine.workers import Workers
 from rnar.evaluation.beliefs import believed
 from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import OFFICIAL
@@ -23,6 +21,8 @@ from rnar.inference.equivalence import quirk
 from rnar.inference.page import Playback
 from rnar.inference.problem import Problem
 from rnar.nn.reasoner import Reasoner
+from rnar.runtime.memory import all_memory
+from rnar.runtime.workers import Workers
 from rnar.training.result import Tested
 from rnar.training.run import Run, Which
 

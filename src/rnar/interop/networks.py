@@ -18,7 +18,7 @@ from rnar.clrs import find as find_task
 from rnar.interop.checkpoints import read_parameters, write_parameters
 from rnar.models import find
 from rnar.nn.aggregators import LSTM, Max
-from rnar.nn.decoders import EdgePointer, NodePointer, OfWhole, PermutationDecoder
+from rnar.nn.decoders import EdgePointerDecoder, GraphDecoder, NodePointerDecoder, PermutationDecoder
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.reasoner import Reasoner
 
@@ -149,10 +149,10 @@ def _numbered(prefix: str, linears: Sequence[Any]) -> Iterator[tuple[str, Any]]:
 
 def _maps_of_processor(ours: MessagePassing, root: str) -> Iterator[tuple[str, Any]]:
     """(their module, our linear map), as those that follow"""
-    maps: list[nn.Linear] = [ours.to_receiver, ours.to_sender, ours.to_edge, ours.to_whole]
+    maps: list[nn.Linear] = [ours.to_receiver, ours.to_sender, ours.to_edge, ours.to_graph]
     maps += [ours.from_node, ours.from_messages]
     if (t := ours.triplets) is not None:
-        maps += [t.from_a, t.from_b, t.from_c, t.from_ab, t.from_ac, t.from_bc, t.from_whole, t.out]
+        maps += [t.from_a, t.from_b, t.from_c, t.from_ab, t.from_ac, t.from_bc, t.from_graph, t.out]
     if (g := ours.gate) is not None:
         maps += [g.from_node, g.from_messages, g.out]
     yield from _numbered(f"{root}/", maps)
@@ -175,10 +175,10 @@ def _maps_of_heads(reasoner: Reasoner) -> Iterator[tuple[str, Any]]:
 def _maps_of(decoder: Any) -> list[Any]:
     """A decoder's maps in the reference's order."""
     nodes, edges = list(decoder.of_nodes), list(decoder.of_edges)
-    if isinstance(decoder, NodePointer):
+    if isinstance(decoder, NodePointerDecoder):
         return [*nodes, *edges, decoder.last]
-    if isinstance(decoder, EdgePointer):
+    if isinstance(decoder, EdgePointerDecoder):
         return [*nodes[:2], *edges, nodes[2], decoder.last]
-    if isinstance(decoder, OfWhole):
-        return [decoder.from_nodes, decoder.from_whole]
+    if isinstance(decoder, GraphDecoder):
+        return [decoder.from_nodes, decoder.from_graph]
     return [*nodes, *edges]

@@ -12,7 +12,7 @@ Your own aggregator is a model in ten lines. In a file `my_models.py` of yours:
         '''a_j = sum_i softmax_i(m_ij) m_ij'''
         ordered = False
 
-        def forward(self, messages, edges=None, rng=None):  # messages [B, i, j, H]; None: all are sent
+        def forward(self, messages, edges=None):  # messages [B, i, j, H]; None: all are sent
             sent, heard = messages, messages
             if edges is not None:
                 sent, heard = messages * edges[..., None], messages.masked_fill(~edges[..., None], -1e9)

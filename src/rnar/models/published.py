@@ -4,10 +4,10 @@ from rnar.models.makers import message_passing, triplet_gmpnn
 from rnar.models.recipe import Model, Paper
 from rnar.models.registry import register
 from rnar.nn.aggregators import GRU, LSTM, BinaryGRU, Janossy, Max
+from rnar.nn.heads import HintConfig
 from rnar.nn.processors.forgetnet import ForgetNet, GatedForgetNet
 from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.processors.relational_transformer import RelationalTransformer
-from rnar.nn.reasoner import Feeding
 
 MPNN = register(
     Model(
@@ -88,7 +88,7 @@ register(
         size=192,
         order_as_hint=True,
         permutations_as_pointers=True,
-        feeding=Feeding(hard=True, teacher=0.5),
+        hints=HintConfig(hard=True, teacher=0.5),
         xavier_on_scalars=False,
         # sizes as the official sets count: string matchers have 20 letters then
         training=dict(
@@ -118,7 +118,7 @@ FORGETNET = register(
 register(
     FORGETNET,
     name="g-forgetnet",
-    processor=lambda size: GatedForgetNet(MessagePassing(size, Max(size), triplets=8)),
+    processor=lambda size: GatedForgetNet(MessagePassing(size, Max(size), triplets=8), size),
     equation="forgetnet with z = x || g h, g = sigmoid(MLP(x || h)), a loss of alpha mean(g), alpha from 0 to 1",
     differs="No code was published: the gate's network, its start half open, and the mean as a norm are chosen.",
 )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 import torch
+from torch import nn
 
 from rnar.clrs import find as find_task
 from rnar.clrs import transforms
@@ -16,8 +17,8 @@ from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec, node
 from rnar.common.blame import definition_of
 from rnar.nn.composed import KINDS, Marks
-from rnar.nn.processors.processor import Processor
-from rnar.nn.reasoner import Feeding, Reasoner
+from rnar.nn.heads import HintConfig
+from rnar.nn.reasoner import Reasoner
 from rnar.nn.triples import Pointers
 
 Reversal = Literal["none", "mask", "transpose"]
@@ -45,7 +46,7 @@ class Model:
     """
 
     name: str
-    processor: Callable[[int], Processor]
+    processor: Callable[[int], nn.Module]
     size: int = 128
     """How many numbers the features of a node have, unless a run says otherwise."""
     reversal: Reversal = "none"
@@ -68,7 +69,7 @@ class Model:
     """Is an order of all nodes predicted as pointers like any others?"""
     pointers: Pointers = "means"
     """Are pointers of pairs kept as "triplets" too, and read off them, or as the "means" of the benchmark alone?"""
-    feeding: Feeding = Feeding()
+    hints: HintConfig = HintConfig()
     """How hints are used."""
     xavier_on_scalars: bool = True
     """Do hints that are numbers begin with small weights?"""
@@ -139,7 +140,8 @@ class Model:
             return Reasoner(
                 specs,
                 self._processor(size),
-                self.feeding,
+                self.hints,
+                size,
                 self.xavier_on_scalars,
                 self.pointers,
                 self.composed,
@@ -147,7 +149,7 @@ class Model:
                 self.reversal == "transpose",
             )
 
-    def _processor(self, size: int) -> Processor:
+    def _processor(self, size: int) -> nn.Module:
         place = definition_of(self.processor)
         try:
             inspect.signature(self.processor).bind(size)
@@ -156,8 +158,8 @@ class Model:
                 f"the model {self.name!r}: its processor is made of a size alone, but {error}{place}"
             ) from None
         found = self.processor(size)
-        if not isinstance(found, Processor):
-            raise ValueError(f"the model {self.name!r}: its processor must be a Processor, not {found!r}{place}")
+        if not isinstance(found, nn.Module):
+            raise ValueError(f"the model {self.name!r}: its processor must be a torch.nn.Module, not {found!r}{place}")
         return found
 
     def parameters(self, task: str, size: int | None = None) -> int:

@@ -1,88 +1,63 @@
-"""Aggregators: what a node makes of the messages it is sent, one class each.
+"""Aggregators: what a node makes of the messages that are sent to it, one class each.
 
 To add one, write a subclass of `Aggregator`: its tests come free, for they try all that there are.
 """
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from rnar.functional import Affine, Features, computed, lazy, linear, lstm, lstm_states, max_over_senders
+from rnar.nn.draws import generator, random_order
 from rnar.nn.linear import Linear, truncated_normal_
-from rnar.ops import linear, lstm, max_of_linear, max_over_senders
 
-SILENCE = -1e6  # what an absent edge says to a maximum
+MASK_VALUE = -1e6  # of absent messages, for a maximum
 SHARP = 4.0  # questions are answered nearly with yes or no, and can still be learned
 QUESTIONS = 32
 
-Rng = torch.Generator | None
-Map = tuple[Tensor, Tensor]
-"""W and b of a linear map"""
-
 
 class Aggregator(nn.Module, ABC):
-    """What a node makes of its messages: [B, sender, receiver, H] -> [B, receiver, H].
+    """Aggregates the incoming messages of each node: [B, sender, receiver, H] -> [B, receiver, H].
 
-    A subclass says whether the order of the senders matters, and has a `forward`. What it sees of `edges` must be all
-    that counts: a message that is not sent says nothing.
+    A subclass says whether it is `ordered` and has a `forward`. An absent message must change nothing.
 
     Args:
-        size: H, how many numbers a message has.
+        size: H, the number of features of a message.
 
     Shapes:
         - messages: [B, sender, receiver, H], the message of each node to each node
-        - edges: bool [B, sender, receiver], which of them are sent; None: all
+        - edges: bool [B, sender, receiver], the messages that are sent; None: all
         - output: [B, receiver, H]
     """
 
     ordered: bool
-    """Does the order of the senders matter?"""
-    losses: tuple[str, ...] = ()
-    """The names of what `hear` adds to the loss."""
+    """True if the aggregator is not permutation-invariant."""
+    takes_lazy = False
+    """True if messages may come as a linear map that is not computed yet (`rnar.functional.affine`)."""
 
     def __init__(self, size: int):
         super().__init__()
         self.size = size
 
+    def __call__(self, messages: Features, edges: Tensor | None = None) -> Tensor:
+        return super().__call__(messages if self.takes_lazy else computed(messages), edges)
+
     @abstractmethod
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        """Aggregate messages. `rng` is for those that draw: the same numbers come from it if a step is repeated."""
-
-    def prepare(self, last: nn.Linear) -> Any:
-        """What `after` needs of the linear map before it, made once a batch: by default its W and b."""
-        return last.weight, last.bias
-
-    def after(self, prepared: Any, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        """Aggregate the messages W x + b; an aggregator that begins with a linear map may do both at once.
-
-        The product is in the precision of x, which may be lower than that of messages and weights.
-        """
-        return self(linear(x, *prepared), edges, rng)
-
-    def hear(
-        self, prepared: Any, x: Tensor, edges: Tensor | None = None, rng: Rng = None
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        """`after`, and what it adds to the loss, by name: [B]. Most add nothing."""
-        return self.after(prepared, x, edges, rng), {}
+    def forward(self, messages: Tensor, edges: Tensor | None = None) -> Tensor: ...
 
 
 class Max(Aggregator):
     """a_j = max_i m_ij"""
 
     ordered = False
+    takes_lazy = True
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
+    def forward(self, messages: Features, edges: Tensor | None = None) -> Tensor:
         if edges is not None:
-            messages = messages.masked_fill(~edges[..., None], SILENCE)
+            messages = computed(messages).masked_fill(~edges[..., None], MASK_VALUE)
         return max_over_senders(messages)
-
-    def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        if edges is not None:
-            return super().after(prepared, x, edges, rng)
-        weight, bias = prepared
-        return max_of_linear(x, weight) + bias  # b is the same for all senders
 
 
 class Sum(Aggregator):
@@ -90,7 +65,7 @@ class Sum(Aggregator):
 
     ordered = False
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
+    def forward(self, messages: Tensor, edges: Tensor | None = None) -> Tensor:
         return messages.sum(dim=1) if edges is None else (messages * edges[..., None]).sum(dim=1)
 
 
@@ -99,7 +74,7 @@ class Mean(Aggregator):
 
     ordered = False
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
+    def forward(self, messages: Tensor, edges: Tensor | None = None) -> Tensor:
         if edges is None:
             return messages.mean(dim=1)
         return (messages * edges[..., None]).sum(dim=1) / edges.sum(dim=1).clamp(min=1)[..., None]
@@ -119,6 +94,7 @@ class Count(Aggregator):
     """
 
     ordered = False
+    takes_lazy = True
 
     def __init__(self, size: int, questions: int = QUESTIONS, hard: bool = False):
         super().__init__(size)
@@ -126,16 +102,10 @@ class Count(Aggregator):
         self.question, self.answer = Linear(size, questions), Linear(questions, size)
         self.one = nn.Parameter(torch.zeros(questions))
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self._counted(SHARP * self.question(messages), edges)
-
-    def prepare(self, last: nn.Linear) -> Map:
-        """The questions after the map."""
+    def forward(self, messages: Features, edges: Tensor | None = None) -> Tensor:
         question = self.question
-        return SHARP * question.weight @ last.weight, SHARP * (question.weight @ last.bias + question.bias)
-
-    def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self._counted(linear(x, *prepared), edges)
+        asked = linear(lazy(messages), question.weight, question.bias)
+        return self._counted(SHARP * computed(asked), edges)
 
     def _counted(self, asked: Tensor, edges: Tensor | None) -> Tensor:
         votes = torch.sigmoid(asked)
@@ -151,6 +121,7 @@ class Recurrent(Aggregator):
     """What the recurrent aggregators share: gates = W_x m + W_h h + b, senders in node order, zero state."""
 
     ordered = True
+    takes_lazy = True
     gates: int
 
     def __init__(self, size: int):
@@ -162,33 +133,23 @@ class Recurrent(Aggregator):
             truncated_normal_(weight, 1 / math.sqrt(2 * size))
 
     @abstractmethod
-    def states(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        """Run over x [S, B', inputs] with W_x = weight; the output after each message: [S, B', H]."""
+    def states(self, messages: Affine) -> Tensor:
+        """The output after each message, [S, B * R, H], of gates that are a map of messages [B, S, R, I]."""
 
-    def last(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        """The output after all messages x [B, S, R, inputs]: [B, R, H]."""
-        batch, senders, receivers, inputs = x.shape
-        steps = x.transpose(0, 1).reshape(senders, batch * receivers, inputs).to(weight.dtype)
-        return self.states(steps, weight, bias)[-1].view(batch, receivers, self.size)
+    def last(self, messages: Affine) -> Tensor:
+        """The output after all messages: [B, R, H]."""
+        batch, _, receivers, _ = messages.x.shape  # type: ignore[union-attr]
+        return self.states(messages)[-1].view(batch, receivers, self.size)
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self._read(messages, self.from_message, self.bias, edges)
-
-    def prepare(self, last: nn.Linear) -> Map:
-        """W_x after the map: it reads what that reads."""
-        return self.from_message @ last.weight, self.from_message @ last.bias + self.bias
-
-    def after(self, prepared: Map, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self._read(x, *prepared, edges)
-
-    def _read(self, x: Tensor, weight: Tensor, bias: Tensor, edges: Tensor | None) -> Tensor:
+    def forward(self, messages: Features, edges: Tensor | None = None) -> Tensor:
+        gates = lazy(messages).then(self.from_message, self.bias)
         if edges is None:
-            return self.last(x, weight, bias)
-        batch, senders, receivers, inputs = x.shape
+            return self.last(gates)
+        x = computed(gates.x)
+        batch, _, receivers, _ = x.shape
         # those that send come first, in their order; what is read after them is not looked at
         order = torch.argsort(edges.int(), dim=1, descending=True, stable=True)
-        x = x.gather(1, order[..., None].expand_as(x)).to(weight.dtype)
-        outputs = self.states(x.transpose(0, 1).reshape(senders, batch * receivers, inputs), weight, bias)
+        outputs = self.states(Affine(x.gather(1, order[..., None].expand_as(x)), gates.weight, gates.bias))
         outputs = torch.cat([torch.zeros_like(outputs[:1]), outputs])  # the state before any message
         count = edges.sum(dim=1).view(1, batch * receivers, 1).expand(1, -1, self.size)
         return outputs.gather(0, count)[0].view(batch, receivers, self.size)
@@ -207,13 +168,11 @@ class LSTM(Recurrent):
         with torch.no_grad():
             self.bias[size : 2 * size] = 1.0  # torch's order: input, forget, candidate, output
 
-    def last(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        return lstm(x, weight, self.from_state, bias)
+    def last(self, messages: Affine) -> Tensor:
+        return lstm(messages, self.from_state)
 
-    def states(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        zero = x.new_zeros(1, x.shape[1], self.size)
-        weights = [weight, self.from_state, bias, torch.zeros_like(bias)]
-        return torch.lstm(x, (zero, zero), weights, True, 1, 0.0, self.training, False, False)[0]
+    def states(self, messages: Affine) -> Tensor:
+        return lstm_states(messages, self.from_state)[0]
 
 
 class GRU(Recurrent):
@@ -221,10 +180,12 @@ class GRU(Recurrent):
 
     gates = 3
 
-    def states(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    def states(self, messages: Affine) -> Tensor:
+        assert messages.weight is not None and messages.bias is not None
+        x = computed(messages.x).to(messages.weight.dtype).transpose(0, 1).flatten(1, 2)
         zero = x.new_zeros(1, x.shape[1], self.size)
-        weights = [weight, self.from_state, bias, torch.zeros_like(bias)]
-        return torch.gru(x, zero, weights, True, 1, 0.0, self.training, False, False)[0]
+        weights = [messages.weight, self.from_state, messages.bias, torch.zeros_like(messages.bias)]
+        return torch.gru(x, zero, weights, True, 1, 0.0, torch.is_grad_enabled(), False, False)[0]
 
 
 class BinaryGRU(Aggregator):
@@ -240,7 +201,7 @@ class BinaryGRU(Aggregator):
         super().__init__(size)
         self.cell = nn.GRUCell(size, size)
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
+    def forward(self, messages: Tensor, edges: Tensor | None = None) -> Tensor:
         level = messages.transpose(0, 1)  # [S, B, R, H]
         present = torch.ones(level.shape[:3], dtype=torch.bool, device=level.device)
         if edges is not None:
@@ -269,40 +230,34 @@ class Janossy(Aggregator):
     """
 
     ordered = True
+    takes_lazy = True
 
     def __init__(self, inner: Aggregator, k: int):
         super().__init__(inner.size)
         self.inner = inner
         self.k = k
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self.mean_over(self.orders(messages.shape[1], rng), messages, edges)
+    def forward(self, messages: Features, edges: Tensor | None = None) -> Tensor:
+        return self.mean_over(self.orders(lazy(messages).shape[1]), messages, edges)
 
-    def orders(self, senders: int, rng: torch.Generator | None) -> list[Tensor]:
+    def orders(self, senders: int) -> list[Tensor]:
+        rng = generator()
         device = "cpu" if rng is None else rng.device
         return [torch.randperm(senders, generator=rng, device=device) for _ in range(self.k)]
 
-    def mean_over(self, orders: list[Tensor], messages: Tensor, edges: Tensor | None = None) -> Tensor:
+    def mean_over(self, orders: list[Tensor], messages: Features, edges: Tensor | None = None) -> Tensor:
         """The mean over given orders."""
-        orders = [order.to(messages.device) for order in orders]
-        each = [self.inner(messages[:, order], None if edges is None else edges[:, order]) for order in orders]
-        return torch.stack(each).mean(dim=0)
-
-    def prepare(self, last: nn.Linear) -> Any:
-        return self.inner.prepare(last)
-
-    def after(self, prepared: Any, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        orders = [order.to(x.device) for order in self.orders(x.shape[1], rng)]
-        each = [self.inner.after(prepared, x[:, o], None if edges is None else edges[:, o]) for o in orders]
-        return torch.stack(each).mean(dim=0)
+        return torch.stack([self.inner(*reordered(order, messages, edges)) for order in orders]).mean(dim=0)
 
 
 class Shuffled(Aggregator):
     """An ordered aggregator that is given the senders in a random order in training, with probability p at each step.
 
-    All samples and receivers share the order. So that it does not rely on order where it need not; when a network is
-    tried, the order is always that of the nodes.
+    All samples and receivers share the order. So that it does not rely on order where it need not; in evaluation, the
+    order is always that of the nodes.
     """
+
+    takes_lazy = True
 
     def __init__(self, inner: Aggregator, p: float):
         super().__init__(inner.size)
@@ -310,26 +265,16 @@ class Shuffled(Aggregator):
             raise ValueError(f"p is a probability, from 0 to 1, not {p}")
         self.inner, self.p, self.ordered = inner, p, inner.ordered
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self.inner(*self._shuffled(messages, edges, rng), rng)
-
-    def prepare(self, last: nn.Linear) -> Any:
-        return self.inner.prepare(last)
-
-    def after(self, prepared: Any, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self.inner.after(prepared, *self._shuffled(x, edges, rng), rng)
-
-    def _shuffled(self, x: Tensor, edges: Tensor | None, rng: Rng) -> tuple[Tensor, Tensor | None]:
-        order = random_order(x.shape[1], self.p, rng) if self.training else None
-        if order is None:
-            return x, edges
-        order = order.to(x.device)
-        return x[:, order], None if edges is None else edges[:, order]
+    def forward(self, messages: Features, edges: Tensor | None = None) -> Tensor:
+        order = random_order(lazy(messages).shape[1], self.p, generator()) if self.training else None
+        if order is not None:
+            messages, edges = reordered(order, messages, edges)
+        return self.inner(messages, edges)
 
 
-def random_order(nodes: int, p: float, rng: Rng) -> Tensor | None:
-    """With probability p a random order of the nodes, else None."""
-    device = "cpu" if rng is None else rng.device
-    if torch.rand((), generator=rng, device=device) >= p:
-        return None
-    return torch.randperm(nodes, generator=rng, device=device)
+def reordered(order: Tensor, messages: Features, edges: Tensor | None) -> tuple[Affine, Tensor | None]:
+    """Messages and edges with their senders in another order."""
+    messages = lazy(messages)
+    order = order.to(computed(messages.x).device)
+    moved = Affine(computed(messages.x)[:, order], messages.weight, messages.bias)
+    return moved, None if edges is None else edges[:, order]

@@ -7,12 +7,13 @@ Gated(Max(size), LSTM(size))                g_j q_j + (1 - g_j) p_j, g_j = sigmo
 """
 
 from abc import abstractmethod
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from rnar.nn.aggregators import Aggregator, Rng
+from rnar.functional import Features
+from rnar.nn.aggregators import Aggregator
+from rnar.nn.auxiliary import auxiliary_loss
 from rnar.nn.linear import Linear
 
 GATE_BIAS = -1.0  # the second is let through by a quarter at first
@@ -30,6 +31,8 @@ class Both(Aggregator):
         - output: [B, receiver, H]
     """
 
+    takes_lazy = True
+
     def __init__(self, first: Aggregator, second: Aggregator):
         super().__init__(first.size)
         if first.size != second.size:
@@ -41,19 +44,8 @@ class Both(Aggregator):
     def joined(self, p: Tensor, q: Tensor) -> Tensor:
         """One of two: [B, receiver, H]"""
 
-    def forward(self, messages: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self.joined(self.first(messages, edges, rng), self.second(messages, edges, rng))
-
-    def prepare(self, last: nn.Linear) -> Any:
-        return self.first.prepare(last), self.second.prepare(last)
-
-    def after(self, prepared: Any, x: Tensor, edges: Tensor | None = None, rng: Rng = None) -> Tensor:
-        return self.joined(*self.apart(prepared, x, edges, rng))
-
-    def apart(self, prepared: Any, x: Tensor, edges: Tensor | None, rng: Rng) -> tuple[Tensor, Tensor]:
-        """p and q, after a linear map."""
-        of_first, of_second = prepared
-        return self.first.after(of_first, x, edges, rng), self.second.after(of_second, x, edges, rng)
+    def forward(self, messages: Features, edges: Tensor | None = None) -> Tensor:
+        return self.joined(self.first(messages, edges), self.second(messages, edges))
 
 
 class Summed(Both):
@@ -100,19 +92,13 @@ class Gated(Both):
     def __init__(self, first: Aggregator, second: Aggregator, price: float = 0.0):
         super().__init__(first, second)
         self.gate, self.price = Linear(2 * self.size, self.size, bias=GATE_BIAS), price
-        self.losses = ("order",) if price else ()
 
     def openness(self, p: Tensor, q: Tensor) -> Tensor:
         """g: [B, receiver, H]"""
         return torch.sigmoid(self.gate(torch.cat([p, q], dim=-1)))
 
     def joined(self, p: Tensor, q: Tensor) -> Tensor:
-        return torch.lerp(p, q, self.openness(p, q))
-
-    def hear(
-        self, prepared: Any, x: Tensor, edges: Tensor | None = None, rng: Rng = None
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        p, q = self.apart(prepared, x, edges, rng)
         gate = self.openness(p, q)
-        paid = {"order": self.price * gate.mean(dim=(1, 2))} if self.price else {}
-        return torch.lerp(p, q, gate), paid
+        if self.price:
+            auxiliary_loss("order", self.price * gate.mean(dim=(1, 2)))
+        return torch.lerp(p, q, gate)

@@ -27,7 +27,7 @@ DECODING_STEPS, DECIDING_STEPS = 10, 50
 NEVER = 1e6
 
 
-class Judged(NamedTuple):
+class LossSum(NamedTuple):
     """A loss before it is averaged: over steps, samples and positions all at once, as the reference does."""
 
     total: Tensor
@@ -51,7 +51,7 @@ class Kind(ABC):
         """The stored form that the logits suggest."""
 
     @abstractmethod
-    def losses(self, logits: Any, stored: Tensor) -> dict[str, Judged]:
+    def losses(self, logits: Any, stored: Tensor) -> dict[str, LossSum]:
         """By what is added to the feature's name: the summed losses, and over how many entries."""
 
     def counts(self, stored: np.ndarray) -> dict[str, int]:
@@ -66,20 +66,9 @@ class Elementwise(Kind):
     def element_loss(self, logits: Tensor, stored: Tensor) -> Tensor:
         """The loss of each entry, whether it is judged or not."""
 
-    def losses(self, logits: Tensor, stored: Tensor) -> dict[str, Judged]:
-        losses, judged = self._entries(logits, stored)
-        return {"": Judged(losses.sum(), judged.sum())}
-
-    def losses_of_each(self, logits: Tensor, stored: Tensor) -> list[Judged]:
-        """The same of each of k features by itself, of logits [R, k, ...] and truth [R, k, ...]."""
-        losses, judged = self._entries(logits, stored)
-        others = [axis for axis in range(stored.dim()) if axis != 1]
-        return list(map(Judged, losses.sum(others).unbind(), judged.sum(others).unbind()))
-
-    def _entries(self, logits: Tensor, stored: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of each entry, 0 where it is not judged, and which are."""
+    def losses(self, logits: Tensor, stored: Tensor) -> dict[str, LossSum]:
         judged = self.judged(stored)
-        return torch.where(judged, self.element_loss(logits, stored), 0.0), judged
+        return {"": LossSum(torch.where(judged, self.element_loss(logits, stored), 0.0).sum(), judged.sum())}
 
     def judged(self, stored: Tensor) -> Tensor:
         """Which entries count."""
@@ -150,7 +139,7 @@ class OneOf(Elementwise):
         return torch.logsumexp(logits, dim=-1) - chosen
 
 
-class Ring(NamedTuple):
+class PermutationLogits(NamedTuple):
     """The logits of a permutation: each node's predecessor in a ring, and which node comes first."""
 
     pointers: Tensor
@@ -165,24 +154,27 @@ class Permutation(Kind):
     def widen(self, stored: Tensor, nodes: int) -> Tensor:
         return F.one_hot(stored.long(), nodes).float()
 
-    def relax(self, logits: Ring) -> Tensor:
+    def relax(self, logits: PermutationLogits) -> Tensor:
         return logits.pointers.exp()
 
-    def decide(self, logits: Ring) -> Tensor:
+    def decide(self, logits: PermutationLogits) -> Tensor:
         ring = log_sinkhorn(logits.pointers, DECIDING_STEPS).argmax(dim=-1)
         here = torch.arange(ring.shape[-1], device=ring.device)
         return torch.where(here == logits.first.argmax(dim=-1)[..., None], here, ring)
 
-    def losses(self, logits: Ring, stored: Tensor) -> dict[str, Judged]:
+    def losses(self, logits: PermutationLogits, stored: Tensor) -> dict[str, LossSum]:
         ring, first = to_ring(stored)
         pointed = logits.pointers.gather(-1, ring[..., None])[..., 0]
         return {
-            "": Judged(-pointed.sum(), torch.tensor(pointed.numel(), device=pointed.device)),
+            "": LossSum(-pointed.sum(), torch.tensor(pointed.numel(), device=pointed.device)),
             "_first": OneOf(None).losses(logits.first, first)[""],
         }
 
     def counts(self, stored: np.ndarray) -> dict[str, int]:
         return {"": stored.size, "_first": stored.size // stored.shape[-1]}
+
+
+Logits = Tensor | PermutationLogits
 
 
 @cache

@@ -13,10 +13,10 @@ Floyd-Warshall, Matrix Chain Order and Optimal BST do. Without the relu "if" cou
 alone is the same for all k. Neither has anything of H numbers for three nodes.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from rnar.clrs.spec import Feature
 from rnar.nn.linear import truncated_normal_
@@ -24,15 +24,6 @@ from rnar.nn.linear import truncated_normal_
 Pointers = Literal["means", "triplets"]
 """how pointers of pairs are encoded and decoded: as the benchmark does, or as triples besides"""
 ORDERS = 6  # of three nodes
-
-
-class Triples(NamedTuple):
-    """What is known of three nodes of B samples: K pointers of pairs."""
-
-    pointers: Tensor
-    """[B, K, N, N, N]: the probability that (i, j) points at k"""
-    codes: Tensor
-    """[K, 6, F]: what the messages of three nodes make of each, in each order"""
 
 
 class Codes(nn.Module):
@@ -46,8 +37,3 @@ class Codes(nn.Module):
 
 def points_from_pairs(feature: Feature) -> bool:
     return feature.place == "edge" and feature.kind == "pointer"
-
-
-def stacked(features: dict[str, Feature], wide: dict[str, Tensor]) -> list[Tensor]:
-    """The pointers of pairs among wide features: each [B, N, N, N]."""
-    return [wide[name] for name, feature in features.items() if points_from_pairs(feature)]

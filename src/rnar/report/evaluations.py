@@ -10,11 +10,12 @@ import msgspec
 from msgspec import Meta
 
 from rnar.evaluation.measures import Tally
-from rnar.nn.reasoner import HintSource, Precision
+from rnar.nn.heads import HintSource
 from rnar.report.runs import Row
 from rnar.report.scores import LARGEST_SEEN, Score, Trial
 from rnar.report.shared import as_table, read_table, said
 from rnar.report.trials import Outcome, largest_seen
+from rnar.runtime.workers import Precision
 from rnar.training.environment import versions
 from rnar.training.result import Count, Share
 from rnar.training.run import Which

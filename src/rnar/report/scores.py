@@ -13,10 +13,12 @@ from typing import NamedTuple
 import torch
 
 from rnar.evaluation.measures import Tally
-from rnar.nn.reasoner import HintSource, Precision, Reasoner
+from rnar.nn.heads import HintSource
+from rnar.nn.reasoner import Reasoner
 from rnar.report.page import Cell, quiet
 from rnar.report.published import MODELS, TASKS, title
 from rnar.report.runs import Row, unusual
+from rnar.runtime.workers import Precision
 from rnar.training.run import NETWORKS, Run, Which
 
 VALIDATION, TEST = 16, 64  # sizes
@@ -36,8 +38,8 @@ class Trial(NamedTuple):
 
     def network(self, run: Run, device: str | torch.device) -> Reasoner:
         reasoner = run.network(device, self.which)
-        hard = reasoner.feeding.hard if self.hard is None else self.hard
-        reasoner.feeding = replace(reasoner.feeding, hard=hard, source=self.source)
+        hard = reasoner.hints.hard if self.hard is None else self.hard
+        reasoner.hints = replace(reasoner.hints, hard=hard, source=self.source)
         return reasoner
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rnar.clrs.splits import is_official
 from rnar.evaluation.sets import ProblemSet
-from rnar.nn.reasoner import HintSource
+from rnar.nn.heads import HintSource
 from rnar.report import published as paper
 from rnar.report.page import DASH, EMPTY, MINUS, Cell, Page, difference, mark_best, number, percent, quiet
 from rnar.report.progress import algorithm

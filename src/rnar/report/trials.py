@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import torch
 
-from rnar.engine.memory import all_memory
-from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import Evaluation, evaluate
 from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import ProblemSet
 from rnar.nn.reasoner import Reasoner
 from rnar.report.runs import Row, Tell, configured, settings_text
 from rnar.report.scores import LARGEST_SEEN, Score, Trial, in_order
+from rnar.runtime.memory import all_memory
+from rnar.runtime.workers import Workers
 from rnar.training.run import BEST, CONFIG, Run
 
 

@@ -4,8 +4,8 @@ import os
 
 import torch
 
-from rnar.engine.memory import all_memory
-from rnar.engine.workers import available_cores
+from rnar.runtime.memory import all_memory
+from rnar.runtime.workers import available_cores
 from rnar.sweep import process
 from rnar.sweep.allocation import Resources
 from rnar.sweep.conduct import Engine

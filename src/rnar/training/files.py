@@ -12,6 +12,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from rnar.common.files import read, write
+from rnar.nn.reasoner import current_name
 
 CONFIG, METRICS, STATE, BEST, TESTS, RESULT = (
     "config.json", "metrics.jsonl", "state.safetensors", "best.safetensors", "tests.json", "result.json"
@@ -60,7 +61,7 @@ def pack(tensors: dict[str, Tensor], notes: dict[str, Any]) -> bytes:
 
 
 def unpack(content: bytes, name: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The inverse of `pack`; `name` is the file's, for errors."""
+    """The inverse of `pack`, with weights named as they are now; `name` is the file's, for errors."""
     try:
         tensors = safetensors.torch.load(content)
         metadata = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
@@ -69,7 +70,7 @@ def unpack(content: bytes, name: Path) -> tuple[dict[str, Tensor], dict[str, Any
             checksum, said = metadata.get("blake2b"), metadata[NOTES]
         if checksum not in (None, _checksum(tensors, said)):
             raise ValueError("its checksum does not fit: bytes of it have changed since it was written")
-        return tensors, json.loads(said)
+        return {current_name(name): tensor for name, tensor in tensors.items()}, json.loads(said)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         said = f"it has no {error}" if isinstance(error, KeyError) else str(error).split("\n")[0]
         raise ValueError(f"{name} is damaged or not of a run ({said})") from None

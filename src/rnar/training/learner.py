@@ -14,18 +14,16 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from rnar.clrs import Batch
-from rnar.engine.workers import Workers
 from rnar.evaluation.evaluate import evaluate
-from rnar.nn.processors.processor import Processor
 from rnar.nn.reasoner import Reasoner
+from rnar.runtime.workers import Workers
 from rnar.training.data import selection_samples, selection_set, training_data, validation_set, wider_set
 from rnar.training.files import pack, unpack
 from rnar.training.result import Amount, Candidate, Count
 from rnar.training.run import Run, Which, below, load_weights
 from rnar.training.schedules import factor, name_of
-from rnar.training.settings import Resolved
-from rnar.training.stopping import Diverged, Stop
-from rnar.training.team import Team
+from rnar.training.settings import Settings
+from rnar.training.stopping import Diverged
 
 MOMENTS = ("step", "exp_avg", "exp_avg_sq")  # what Adam keeps of a parameter, by its names
 CANDIDATES = 4  # networks that are kept for the comparison in the end
@@ -58,18 +56,16 @@ class Notes(TypedDict):
 class Learner:
     """A network that learns, one step after the other."""
 
-    def __init__(self, settings: Resolved, team: Team):
-        self.settings, self.team, self.model = settings, team, settings.recipe
+    def __init__(self, settings: Settings, device: torch.device):
+        self.settings, self.device, self.model = settings, device, settings.recipe
         reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
-        self.reasoner = reasoner.to(team.device).train()
-        self.reasoner.precision = settings.precision
+        self.reasoner = reasoner.to(device).train()
         memory = None if settings.memory is None else int(settings.memory * 1e9)
-        self.workers = Workers(self.reasoner, team.threads, (team.rank, team.world), memory)
+        self.workers = Workers(self.reasoner, settings.threads, memory)
         self.optimiser = _optimiser(self.reasoner, settings)
         self.streams = {task: training_data(settings, task) for task in settings.tasks}
-        judged = settings.tasks if team.first else ()
-        self.validation = {task: validation_set(settings, task) for task in judged}
-        self.wider = {task: wider_set(settings, task) for task in judged if settings.wider_samples}
+        self.validation = {task: validation_set(settings, task) for task in settings.tasks}
+        self.wider = {task: wider_set(settings, task) for task in settings.tasks if settings.wider_samples}
         self.step = 0
         self.candidates: list[Kept] = []
         """those that did best in validation, the best first"""
@@ -102,18 +98,18 @@ class Learner:
         """What goes by the share of training that is done, if anything does: then a longer run learns otherwise."""
         if name_of(self.settings.schedule) != "constant":
             return f"with the schedule {name_of(self.settings.schedule)} it"
-        if type(self.reasoner.processor).progress is not Processor.progress:
+        if any(hasattr(module, "progress") for module in self.reasoner.modules()):
             return self.settings.name
         return None
 
-    def learn(self, stop: Stop) -> tuple[float, bool]:
-        """One step: a batch of every task. The sum of its losses, and whether any process wants to stop."""
+    def learn(self) -> float:
+        """One step: a batch of every task. The sum of its losses."""
         start = time.perf_counter()
-        progress, total, stopping = self.step / self.settings.steps, 0.0, False
+        progress, total = self.step / self.settings.steps, 0.0
         for group in self.optimiser.param_groups:
             group["lr"] = self.settings.learning_rate * factor(self.settings.schedule, progress)
         for k, (task, stream) in enumerate(self.streams.items()):
-            losses, stopping = self.team.backward(self.workers, next(stream), self._seed(k), progress, stop)
+            losses = self.workers.backward(next(stream), self._seed(k), progress, self.settings.precision)
             norm = clip_grad_norm_(self.reasoner.parameters(), self.settings.clip)
             if not torch.isfinite(norm):
                 raise Diverged(f"training diverged at step {self.step}: the norm of the gradients is {norm.item()}")
@@ -124,7 +120,7 @@ class Learner:
         self.step += 1
         self._summed += 1
         self.seconds += time.perf_counter() - start
-        return total, stopping
+        return total
 
     def _seed(self, k: int) -> int:
         """For all that is drawn in step `step` of task number `k`."""
@@ -280,11 +276,12 @@ class Learner:
                 self.optimiser.state[parameter] = kept
 
     def close(self) -> None:
+        self.workers.close()
         for stream in self.streams.values():
             stream.close()
 
 
-def _optimiser(reasoner: Reasoner, settings: Resolved) -> torch.optim.Optimizer:
+def _optimiser(reasoner: Reasoner, settings: Settings) -> torch.optim.Optimizer:
     """Adam, or AdamW where weights decay."""
     if settings.weight_decay:
         rate, decay = settings.learning_rate, settings.weight_decay

@@ -15,7 +15,6 @@ from rnar.training.result import Result
 from rnar.training.run import Run, check_state
 from rnar.training.settings import Settings, canonical
 from rnar.training.stopping import Diverged, Stop, stopping_politely
-from rnar.training.team import Team
 from rnar.training.testing import test
 from rnar.training.watch import Beginning, TensorBoard, Watch, Watches
 
@@ -41,12 +40,12 @@ def train(settings: Settings | str | tuple[str, ...], watch: Watch | None = None
 def _train(settings: Settings, watch: Watch) -> Result:
     if settings.tensorboard:
         watch = Watches(watch, TensorBoard())
-    team = Team(chosen_device(settings.device), settings.threads)
-    with closing(Learner(settings, team)) as learner, closing(watch), claimed(settings) as folder:
+    device = chosen_device(settings.device)
+    with closing(Learner(settings, device)) as learner, closing(watch), claimed(settings) as folder:
         fresh = not (settings.path / STATE).exists()
         start = learner.begin_with(Run(settings.start)) if settings.start and fresh else ""
         changes = _resume(learner, folder)
-        about = learner.step, learner.parameters, str(team.device), team.threads
+        about = learner.step, learner.parameters, str(device), learner.workers.threads
         watch.began(Beginning(settings, settings.path, *about, changes, start))
         with stopping_politely() as stop, _small_operations():
             ended = learn(learner, folder, watch, stop)
@@ -63,7 +62,7 @@ def _resume(learner: Learner, folder: Folder) -> list[str]:
         learner.restore(state, path)
     folder.resume(learner.step, learner.best)
     data = {task: {k: v for k, v in s.state.items() if k != "next"} for task, s in learner.streams.items()}
-    computed_by = {"device": str(learner.team.device), "threads": learner.team.threads}
+    computed_by = {"device": str(learner.device), "threads": learner.workers.threads}
     environment = {"from_step": learner.step, **versions(), **computed_by}
     if code := own_code(learner.settings):
         environment["code"] = code
@@ -72,13 +71,13 @@ def _resume(learner: Learner, folder: Folder) -> list[str]:
 
 def learn(learner: Learner, folder: Folder, watch: Watch, stop: Stop) -> bool:
     """Step after step, to the end or until somebody asks to stop; whether it came to the end."""
-    ended, stopping = learner.ended, False
+    ended = learner.ended
     if learner.best is None:  # the network that has learned nothing is the first to beat
         _report(learner, folder, watch)
         folder.save(learner)
-    while not (ended or stopping):
+    while not (ended or stop.signal is not None):
         try:
-            loss, stopping = learner.learn(stop)
+            loss = learner.learn()
         except Diverged as error:
             assert learner.best is not None
             folder.keep(learner.best)
@@ -88,9 +87,9 @@ def learn(learner: Learner, folder: Folder, watch: Watch, stop: Stop) -> bool:
         if learner.step % learner.settings.validate_every == 0:
             _report(learner, folder, watch)
             ended = learner.ended
-        if stopping or ended or folder.save_is_due:
+        if stop.signal is not None or ended or folder.save_is_due:
             folder.save(learner)
-    if stopping:
+    if not ended:
         watch.stopped(learner.step)
     return ended
 

@@ -20,10 +20,9 @@ from rnar.clrs import find as find_task
 from rnar.clrs.registry import MOST_SAMPLES
 from rnar.common.blame import definition_of
 from rnar.common.names import nearest
-from rnar.engine.workers import MOST_THREADS
 from rnar.models import LARGEST_SIZE, MODELS, Model
 from rnar.models import find as find_model
-from rnar.nn.reasoner import Precision
+from rnar.runtime.workers import MOST_THREADS, Precision
 from rnar.training import schedules
 from rnar.training.schedules import Schedule
 

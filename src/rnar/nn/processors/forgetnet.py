@@ -10,15 +10,15 @@ never published their code. What each class follows, what is not known, and what
 import math
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from rnar.nn.encoders import Graph
-from rnar.nn.linear import Linear, OfChannels
-from rnar.nn.processors.message_passing import MessagePassing, Prepared
-from rnar.nn.processors.processor import Processor, State, Step
+from rnar.nn.auxiliary import auxiliary_loss
+from rnar.nn.graph import Graph
+from rnar.nn.linear import Linear
+from rnar.nn.processors.processor import ProcessorOutput
 
 
-class ForgetNet(Processor):
+class ForgetNet(nn.Module):
     """Message passing in which nothing is carried from one step to the next but the hints.
 
     Follows the abstract and the reviews: h is a function of the encoded features alone. Unknown: whether decoders still
@@ -27,28 +27,16 @@ class ForgetNet(Processor):
     The weights by which the inner processor would read the last h are there, and zero is all that they ever read.
     """
 
-    def __init__(self, inner: MessagePassing):
+    def __init__(self, inner: nn.Module):
         super().__init__()
         self.inner = inner
-        self.size = inner.size
-        self.node_width = 2 * inner.size
-        self.edge_width = inner.edge_width
-        self.triplet_width = inner.triplet_width
-        self.uses_adjacency = inner.uses_adjacency
 
-    def prepare(self, pairs: OfChannels) -> Prepared:
-        return self.inner.prepare(pairs)
-
-    def start(self, batch: int, nodes: int, like: Tensor) -> State:
-        return (like.new_zeros(batch, nodes, 0),)  # no channels: there is no room for history
-
-    def forward(self, graph: Graph, state: State, rng: torch.Generator | None = None) -> Step:
-        nothing = torch.zeros_like(graph.nodes)
-        step = self.inner(graph, (nothing,), rng)
-        return Step(state, torch.cat([graph.nodes, *step.state], dim=-1), step.edges)
+    def forward(self, graph: Graph, state: None = None) -> ProcessorOutput:
+        new, _, edges = self.inner(graph, None)
+        return ProcessorOutput(None, torch.cat([graph.nodes, new], dim=-1), edges)
 
 
-class GatedForgetNet(Processor):
+class GatedForgetNet(nn.Module):
     """Message passing that sees of the last h what a gate lets through, and has to pay for it more and more.
 
     Follows the paper's abstract, its reviews and summaries: a gate from 0 to 1 for each number of h, a penalty on it,
@@ -62,36 +50,24 @@ class GatedForgetNet(Processor):
     see the last h, chosen: what the gate lets through of it, so that with a shut gate nothing is left of history.
     """
 
-    losses = ("penalty",)
-
-    def __init__(self, inner: MessagePassing):
+    def __init__(self, inner: nn.Module, size: int):
         super().__init__()
         self.inner = inner
-        self.size = inner.size
-        self.node_width = inner.node_width
-        self.edge_width = inner.edge_width
-        self.triplet_width = inner.triplet_width
-        self.uses_adjacency = inner.uses_adjacency
-        self.gate_in, self.gate_out = Linear(2 * self.size, self.size), Linear(self.size, self.size)
+        self.gate_in, self.gate_out = Linear(2 * size, size), Linear(size, size)
         self.alpha = 0.0
 
     def progress(self, fraction: float) -> None:
-        """Say which part of the training is done, from 0 to 1: the penalty's weight grows with it from 0 to 1."""
+        """Called before each training step with the part of the training that is done, from 0 to 1: the penalty's
+        weight grows with it from 0 to 1."""
         if not 0 <= fraction <= 1:
             raise ValueError(f"the part of the training that is done is between 0 and 1, not {fraction}")
         self.alpha = 1 - math.cos(fraction * math.pi / 2)
 
-    def prepare(self, pairs: OfChannels) -> Prepared:
-        return self.inner.prepare(pairs)
-
-    def start(self, batch: int, nodes: int, like: Tensor) -> State:
-        return self.inner.start(batch, nodes, like)
-
-    def forward(self, graph: Graph, state: State, rng: torch.Generator | None = None) -> Step:
-        (hidden,) = state
+    def forward(self, graph: Graph, state: Tensor | None = None) -> ProcessorOutput:
+        hidden = graph.zeros() if state is None else state
         gate = self.gate(graph.nodes, hidden)
-        step = self.inner(graph, (gate * hidden,), rng)
-        return step._replace(losses={"penalty": self.alpha * gate.mean(dim=(1, 2))})
+        auxiliary_loss("penalty", self.alpha * gate.mean(dim=(1, 2)))
+        return self.inner(graph, gate * hidden)
 
     def gate(self, nodes: Tensor, hidden: Tensor) -> Tensor:
         """How much of the last h is let through: [B, N, H]"""

@@ -20,15 +20,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from rnar.nn.encoders import Graph
-from rnar.nn.linear import Linear, OfChannels
-from rnar.nn.processors.processor import Processor, State, Step
+from rnar.functional import computed, linear
+from rnar.functional.scope import of_weights
+from rnar.nn.graph import Graph
+from rnar.nn.linear import Linear
+from rnar.nn.processors.processor import ProcessorOutput
 
 HEAD = 16  # numbers in a head; a size of 192 has 12 of them
 NODE_HIDDEN, PAIR_HIDDEN, EDGE_HIDDEN = 32, 16, 8  # of the networks L, E1 and E3: bottlenecks, not the usual widening
 
 
-class RelationalTransformer(Processor):
+class RelationalTransformer(nn.Module):
     """Carries a state of each pair beside that of each node; every node attends to every node."""
 
     pointers_from_edges = True
@@ -38,35 +40,29 @@ class RelationalTransformer(Processor):
         if size < 1 or size % head:
             raise ValueError(f"heads of {head} numbers cannot share a size of {size}: choose a multiple of {head}")
         self.size = size
-        self.node_width = 3 * size
-        self.edge_width = 2 * size
         self.into_nodes, self.into_edges = Linear(3 * size, size), Linear(3 * size, size)
         self.layers = nn.ModuleList(Layer(size, size // head) for _ in range(layers))
 
-    def start(self, batch: int, nodes: int, like: Tensor) -> State:
-        return like.new_zeros(batch, nodes, self.size), like.new_zeros(batch, nodes, nodes, self.size)
-
-    def prepare(self, pairs: OfChannels) -> OfChannels:
-        """B1 after the encoding of pairs."""
-        return pairs.then([self.into_edges], self.size)
-
-    def forward(self, graph: Graph, state: State, rng: torch.Generator | None = None) -> Step:
-        old_nodes, old_edges = state
-        whole = graph.whole[:, None].expand_as(graph.nodes)
+    def forward(self, graph: Graph, state: tuple[Tensor, Tensor] | None = None) -> ProcessorOutput:
+        old_nodes, old_edges = state or self._zeros(graph)
+        whole = graph.graph[:, None].expand_as(graph.nodes)
         nodes = self.into_nodes(torch.cat([graph.nodes, old_nodes, whole], dim=-1))
         edges = self._edges(graph, old_edges)
         for layer in self.layers:
             nodes, edges = layer(nodes, edges)
         seen = torch.cat([graph.nodes, old_nodes, nodes], dim=-1)
-        return Step((nodes, edges), seen, torch.cat([old_edges, edges], dim=-1))
+        return ProcessorOutput((nodes, edges), seen, torch.cat([old_edges, edges], dim=-1))
+
+    def _zeros(self, graph: Graph) -> tuple[Tensor, Tensor]:
+        batch, nodes, size = graph.nodes.shape
+        return torch.zeros_like(graph.nodes), graph.nodes.new_zeros(batch, nodes, nodes, size)
 
     def _edges(self, graph: Graph, old: Tensor) -> Tensor:
         """B1 e_ij + B2 s_ij + B3 g"""
-        _, of_state, of_whole = self.into_edges.weight.split(self.size, dim=1)
-        of_features: OfChannels = graph.prepared or self.prepare(graph.pairs)
+        of_features, of_state, of_graph = of_weights(torch.chunk, self.into_edges.weight, 3, 1)
         edges = F.linear(old, of_state)
-        edges += of_features(graph.channels)
-        edges += F.linear(graph.whole, of_whole)[:, None, None]
+        edges += computed(linear(graph.lazy_edges, of_features, self.into_edges.bias))
+        edges += F.linear(graph.graph, of_graph)[:, None, None]
         return edges
 
 

@@ -14,22 +14,23 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from rnar.nn.aggregators import random_order
-from rnar.nn.encoders import Graph
-from rnar.nn.linear import Linear, OfChannels
-from rnar.nn.processors.message_passing import MessagePassing, Prepared
-from rnar.nn.processors.processor import Processor, State, Step
+from rnar.nn.auxiliary import auxiliary_loss
+from rnar.nn.draws import once_a_batch, random_order
+from rnar.nn.graph import Graph
+from rnar.nn.linear import Linear
+from rnar.nn.processors.processor import ProcessorOutput
 
 Cell = Literal["lstm", "gru"]
 EACH_WAY = 64  # numbers of a reading in one direction
 GATE_BIAS = -1.0  # of a gate: the scan is let through by a quarter at first
 
 
-class Scan(Processor):
+class Scan(nn.Module):
     """A processor that is told what comes before each node and after it.
 
     Args:
-        inner: What goes on with it: `MessagePassing(size, Max(size), triplets=8, gate=True)` for Triplet-GMPNN.
+        inner: The processor that goes on with it: `MessagePassing(size, Max(size), triplets=8, gate=True)`, say.
+        size: H, the number of features of a node, and of its state.
         cell: What reads.
         both_ways: Is the order read backwards too?
         width: How many numbers each direction has.
@@ -47,7 +48,8 @@ class Scan(Processor):
 
     def __init__(
         self,
-        inner: MessagePassing,
+        inner: nn.Module,
+        size: int,
         cell: Cell = "lstm",
         both_ways: bool = True,
         width: int = EACH_WAY,
@@ -62,13 +64,8 @@ class Scan(Processor):
             raise ValueError(f"shuffled is a probability, from 0 to 1, not {shuffled}")
         if price and not gated:
             raise ValueError("a price is that of an open gate; this scan has none: gated=True")
-        self.inner = inner
-        self.size = inner.size
-        self.node_width, self.edge_width = inner.node_width, inner.edge_width
-        self.triplet_width = inner.triplet_width
-        self.uses_adjacency = inner.uses_adjacency
+        self.inner, self.size = inner, size
         self.shuffled, self.price = shuffled, price
-        self.losses = (*inner.losses, "scan") if price else inner.losses
         ways = 2 if both_ways else 1
         reader = {"lstm": nn.LSTM, "gru": nn.GRU}[cell]
         self.into = None if reads is None else Linear(2 * self.size, reads)
@@ -78,27 +75,24 @@ class Scan(Processor):
             nn.init.zeros_(self.out.weight)
         self.gate = Linear(2 * self.size + ways * width, self.size, bias=GATE_BIAS) if gated else None
 
-    def prepare(self, pairs: OfChannels) -> Prepared:
-        return self.inner.prepare(pairs)
-
-    def start(self, batch: int, nodes: int, like: Tensor) -> State:
-        return self.inner.start(batch, nodes, like)
-
-    def forward(self, graph: Graph, state: State, rng: torch.Generator | None = None) -> Step:
-        z = torch.cat([graph.nodes, state[0]], dim=-1)
-        read = self.read(z, graph.drawn)
+    def forward(self, graph: Graph, state: Tensor | None = None) -> ProcessorOutput:
+        hidden = graph.zeros() if state is None else state
+        z = torch.cat([graph.nodes, hidden], dim=-1)
+        read = self.read(z, self.order(z.shape[1]))
         told = self.out(read)
-        if self.gate is None:
-            return self.inner(graph._replace(nodes=graph.nodes + told), state, rng)
-        gate = torch.sigmoid(self.gate(torch.cat([z, read], dim=-1)))
-        step = self.inner(graph._replace(nodes=graph.nodes + gate * told), state, rng)
-        if not self.price:
-            return step
-        return step._replace(losses={**step.losses, "scan": self.price * gate.mean(dim=(1, 2))})
+        if self.gate is not None:
+            gate = torch.sigmoid(self.gate(torch.cat([z, read], dim=-1)))
+            told = gate * told
+            if self.price:
+                auxiliary_loss("scan", self.price * gate.mean(dim=(1, 2)))
+        return self.inner(graph.replace(nodes=graph.nodes + told), hidden)
 
-    def draw(self, nodes: int, rng: torch.Generator | None) -> Tensor | None:
-        """In which order nodes are read; None: in theirs."""
-        return random_order(nodes, self.shuffled, rng) if self.training and self.shuffled else None
+    def order(self, nodes: int) -> Tensor | None:
+        """In which order nodes are read, drawn once a batch; None: in theirs."""
+        return once_a_batch(self._drawn, nodes) if self.training and self.shuffled else None
+
+    def _drawn(self, rng: torch.Generator | None, nodes: int) -> Tensor | None:
+        return random_order(nodes, self.shuffled, rng)
 
     def read(self, z: Tensor, order: Tensor | None = None) -> Tensor:
         """What was read when each node was: [B, N, ways * width] of z [B, N, 2 H]"""

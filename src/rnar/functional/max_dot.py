@@ -1,0 +1,171 @@
+"""What a decoder of pointers does: w . max(p_i, q_j + pairs_ji + channels_ji W)."""
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnar.functional.affine import Affine, Features, ReLU, Sum, computed, lazy
+from rnar.functional.compiled import Blocks, add_product, apply, arrays, compiled, loop, zeros
+from rnar.functional.linears import loop_of_add_and_rectify, loop_of_rectify_backward
+from rnar.functional.numbers import kept, read
+from rnar.functional.scope import precision_of
+
+
+def max_dot(p: Tensor, q: Tensor, pairs: Features, w: Tensor) -> Tensor:
+    """w . max(p_i, q_j + pairs_ji): [B, i, j] of p, q [B, N, H], pairs [B, j, i, H], w [H]"""
+    parts = pairs.parts if isinstance(pairs, Sum) else [lazy(pairs)]
+    channels = next((x for x in parts if isinstance(x.x, Tensor) and x.weight is not None), None)
+    hidden = next((x for x in parts if isinstance(x.x, ReLU)), None)
+    if channels is None or not compiled(p):
+        return torch.maximum(p[:, :, None], (q[:, :, None] + computed(pairs)).transpose(1, 2)) @ w
+    for part in parts:
+        if part.bias is not None:
+            q = q + part.bias
+    if hidden is not None and len(parts) == 2:
+        relu = hidden.x
+        assert isinstance(relu, ReLU) and hidden.weight is not None
+        few = relu.x, relu.weight, relu.bias, hidden.weight
+        of_channels = channels.x, channels.across
+        return apply(_MaxDotReLU, precision_of(hidden.weight), p, q, *few, *of_channels, w)
+    total = reduce(torch.add, [Affine(part.x, part.weight).computed for part in parts])
+    return apply(_MaxDot, p, q, total, w)
+
+
+class _MaxDot(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *tensors: Tensor) -> Tensor:
+        p, q, pairs, w = inputs = [x.contiguous() for x in tensors]
+        batch, rows, columns, _ = pairs.shape
+        out = p.new_empty(batch, columns, rows)
+        loop_of_max_dot(*arrays(pairs, p, q, *_no_channels(pairs, w), w, out))
+        ctx.save_for_backward(*inputs)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+        p, q, pairs, w = ctx.saved_tensors
+        to_p, to_q, to_w = zeros(p, q, w)
+        to_pairs, nothing = torch.empty_like(pairs), _no_channels(pairs, w)
+        given = gradient.contiguous(), p, q, *nothing, w
+        loop_of_max_dot_backward(*arrays(to_pairs, pairs, *given, to_p, to_q, *_no_channels(pairs, w), to_w))
+        return to_p, to_q, to_pairs, to_w
+
+
+def _no_channels(pairs: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
+    return w.new_empty(*pairs.shape[:3], 0), w.new_empty(0, len(w))
+
+
+class _MaxDotReLU(torch.autograd.Function):
+    """Keeps V relu(U few + b); relu(U few + b) is quickly made again."""
+
+    @staticmethod
+    def forward(ctx: Any, precision: torch.dtype, *tensors: Tensor) -> Tensor:
+        inputs = [x.contiguous().to(precision if k in (2, 3, 5) else x.dtype) for k, x in enumerate(tensors)]
+        p, q, few, out, bias, layer, channels, weight, w = inputs
+        batch, js, others, _ = few.shape
+        found, pairs = p.new_empty(batch, others, js), few.new_empty(batch, js, others, len(layer))
+        blocks, to_rectified, across = Blocks(batch, js * others, few.dtype), out.T, layer.T
+        rectified, of_rectified = blocks.space(few, len(out))
+        r, b = arrays(rectified, bias)
+        inputs_of = arrays(pairs, p, q, channels)
+        W, D, F = arrays(weight, w, found)
+        for k, of_f, of_r, of_y in zip(blocks.slices, blocks.rows(few), of_rectified, blocks.rows(pairs), strict=True):
+            torch.mm(of_f, to_rectified, out=of_r)
+            loop_of_add_and_rectify(r[: k.stop - k.start], b)
+            torch.mm(of_r, across, out=of_y)
+            loop_of_max_dot(*(x[k] for x in inputs_of), W, D, F[k])
+        ctx.save_for_backward(*inputs, pairs)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        *inputs, pairs = ctx.saved_tensors
+        p, q, few, out, bias, layer, channels, weight, w = inputs
+        batch, js, others, _ = few.shape
+        found = zeros(p, q, out, bias, layer, channels, weight, w)
+        found.insert(2, torch.empty_like(few))
+        to_p, to_q, to_few, to_out, to_bias, to_layer, to_channels, to_weight, to_w = found
+        blocks, across = Blocks(batch, js * others, few.dtype), out.T
+        (to_pairs, of_y), (rectified, of_r) = blocks.space(few, len(layer)), blocks.space(few, len(out))
+        (to_rectified, of_s), (through, of_t) = blocks.space(few, len(out)), blocks.space(few, len(out))
+        Y, R, S, T = arrays(to_pairs.view(-1, js, others, len(layer)), rectified, to_rectified, through)
+        inputs_of = arrays(pairs, gradient.contiguous(), p, q, channels)
+        W, D, B, to_P, to_Q, to_C, to_W, to_D, to_B = arrays(
+            weight, w, bias, to_p, to_q, to_channels, to_weight, to_w, to_bias
+        )
+        rows = zip(blocks.slices, blocks.rows(few), blocks.rows(to_few), of_y, of_r, of_s, of_t, strict=True)
+        for k, x, to_x, y, r, s, t in rows:
+            count = k.stop - k.start
+            loop_of_max_dot_backward(
+                Y[:count], *(array[k] for array in inputs_of), W, D, to_P[k], to_Q[k], to_C[k], to_W, to_D
+            )
+            torch.mm(x, across, out=r)
+            loop_of_add_and_rectify(R[:count], B)
+            add_product(to_layer, y.T, r)
+            torch.mm(y, layer, out=s)
+            loop_of_rectify_backward(S[:count], R[:count], T[:count], to_B)
+            add_product(to_out, t.T, x)
+            torch.mm(t, out, out=to_x)
+        return None, *found
+
+
+@loop(fastmath=True)
+def loop_of_max_dot(pairs, p, q, channels, weight, w, out):
+    batch, js, others, size = pairs.shape
+    second = np.empty(size, np.float32)
+    for b in range(batch):
+        for j in range(js):
+            for i in range(others):
+                for h in range(size):
+                    second[h] = q[b, j, h] + read(pairs[b, j, i, h])
+                for c in range(channels.shape[3]):
+                    x = channels[b, j, i, c]
+                    if x != 0:
+                        for h in range(size):
+                            second[h] += x * weight[c, h]
+                total = np.float32(0)
+                for h in range(size):
+                    total += w[h] * max(p[b, i, h], second[h])
+                out[b, i, j] = total
+
+
+@loop(fastmath=True)
+def loop_of_max_dot_backward(
+    to_pairs, pairs, gradient, p, q, channels, weight, w, to_p, to_q, to_channels, to_weight, to_w
+):
+    batch, js, others, size = pairs.shape
+    second = np.empty(size, np.float32)
+    through = np.empty(size, np.float32)
+    for b in range(batch):
+        for j in range(js):
+            for i in range(others):
+                g = gradient[b, i, j]
+                for h in range(size):
+                    second[h] = q[b, j, h] + read(pairs[b, j, i, h])
+                for c in range(channels.shape[3]):
+                    x = channels[b, j, i, c]
+                    if x != 0:
+                        for h in range(size):
+                            second[h] += x * weight[c, h]
+                for h in range(size):
+                    through[h] = g * w[h] if second[h] > p[b, i, h] else np.float32(0)
+                for h in range(size):
+                    to_p[b, i, h] += g * w[h] - through[h]
+                for h in range(size):
+                    to_w[h] += g * max(second[h], p[b, i, h])
+                for h in range(size):
+                    to_q[b, j, h] += through[h]
+                for h in range(size):
+                    to_pairs[b, j, i, h] = kept(through[h], to_pairs[b, j, i, h])
+                for c in range(channels.shape[3]):
+                    x = channels[b, j, i, c]
+                    total = np.float32(0)
+                    for h in range(size):
+                        total += through[h] * weight[c, h]
+                    to_channels[b, j, i, c] = total
+                    if x != 0:
+                        for h in range(size):
+                            to_weight[c, h] += x * through[h]

@@ -1,0 +1,75 @@
+"""A batch as tensors on a network's device, the longest samples first."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnar.clrs.batch import Batch
+from rnar.clrs.spec import Spec
+
+
+class Part(NamedTuple):
+    """The samples of a larger batch that these are."""
+
+    places: np.ndarray
+    """int [B]: where each stands in the whole batch"""
+    whole: int
+    """how many samples that has"""
+
+
+class Samples(NamedTuple):
+    """A batch as tensors, in stored form, sorted by length so that those that have ended are the last."""
+
+    task: str
+    inputs: dict[str, Tensor]
+    """[B, ...]"""
+    hints: dict[str, Tensor]
+    """[T, B, ...]"""
+    outputs: dict[str, Tensor]
+    """[B, ...]"""
+    lengths: list[int]
+    """descending"""
+    back: Tensor
+    """[B]: in which order they stood in their batch"""
+    places: Tensor
+    """[B]: where each stands in the whole batch, of which this may be a part"""
+    whole: int
+    """how many samples that has"""
+    nodes: int
+    judged: list[int]
+    """for each step, of how many samples the hint it predicts is judged: those that go on for so long"""
+    truth: Tensor
+    """int [all that are judged]: where their true hints are, one step after the other, if steps and samples are one"""
+
+
+def load(spec: Spec, batch: Batch, device: torch.device, part: Part | None = None) -> Samples:
+    """The features of a batch that a spec names, on a device."""
+    for stage, features, arrays in zip(
+        ("input", "hint", "output"), spec, (batch.inputs, batch.hints, batch.outputs), strict=True
+    ):
+        for name in features:
+            if name not in arrays:
+                raise ValueError(f"this batch of {batch.task} has no {stage} {name!r}, which the network expects")
+    part = part or Part(np.arange(batch.size), batch.size)
+    order = np.argsort(-batch.lengths, kind="stable")
+    steps, lengths = int(batch.lengths[order[0]]), batch.lengths[order]
+    goes_on = lengths > np.arange(1, max(2, steps))[:, None]  # [steps, B]
+
+    def loaded(array: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(device, non_blocking=True)
+
+    return Samples(
+        batch.task,
+        {name: loaded(batch.inputs[name][order]) for name in spec.inputs},
+        {name: loaded(batch.hints[name][:steps, order]) for name in spec.hints},
+        {name: loaded(batch.outputs[name][order]) for name in spec.outputs},
+        lengths.tolist(),
+        loaded(np.argsort(order)),
+        loaded(part.places[order]),
+        part.whole,
+        batch.nodes,
+        goes_on.sum(axis=1).tolist(),
+        loaded(np.flatnonzero(goes_on) + len(order)),
+    )
