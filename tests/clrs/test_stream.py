@@ -270,7 +270,7 @@ def test_a_program_ends_though_its_stream_is_open():
     "settings, message",
     [
         (dict(seed=-1), "a seed must not be negative, but it is -1"),
-        (dict(seed=None), "a seed must be a whole number, not None"),
+        (dict(seed=None), "^Stream: seed must be a whole number, not None"),
         (dict(sizes=[]), "a stream needs at least one size of problems"),
         (dict(batch=0), "bfs: a batch must hold 1 to 1,000,000 samples, not 0"),
         (dict(sizes=(4, 1)), "bfs: n=1 is too small: the smallest n of this task is 2"),

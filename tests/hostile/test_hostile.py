@@ -2,7 +2,9 @@
 
 import pytest
 
-from hostile import arguments, files
+import rnar.clrs
+from helpers.training import small_test
+from hostile import arguments, calls, files
 from rnar.training import testing
 from rnar.training.learner import Learner
 
@@ -23,3 +25,20 @@ def test_damaged_files_of_a_run_are_told_in_one_line(tmp_path):
 def test_hostile_values_of_flags_are_told_in_one_line(tmp_path):
     counts = arguments.tried(80, 7, tmp_path)
     assert counts.bad == [] and counts.ends["refused in one line"] > 30
+
+
+def test_public_functions_tell_wrong_arguments_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(testing, "official", small_test)
+    counts = calls.tried_calls(tmp_path)
+    assert counts.bad == [] and counts.ends["refused in one line"] > 1500
+
+
+def test_hostile_names_and_numbers_of_problems_are_told_in_one_line(tmp_path):
+    counts = calls.tried_problems(60, 7, tmp_path)
+    assert counts.bad == [] and counts.ends["refused in one line"] > 10 and counts.ends["accepted"] > 10
+
+
+@pytest.mark.parametrize("name", ["self", "cls", "task", "network", "progress"])
+def test_names_of_parameters_are_refused_as_names_of_arguments(name):
+    with pytest.raises(ValueError, match=f"minimum takes values, but was given {name}"):
+        rnar.clrs.find("minimum").trace(**{name: [1, 2]})

@@ -89,6 +89,26 @@ class Counts:
             self.bad.append(f"{about}\n  rnar {' '.join(map(repr, words))}\n  {wrong}")
         return None if wrong else code
 
+    def python(self, call: Callable[[], Any], about: str) -> None:
+        """Call a function, which must return or raise a ValueError of one line."""
+        wrong, end, before = "", "accepted", peak()
+        try:
+            with in_time(SECONDS), in_memory(LIMIT), contextlib.redirect_stdout(io.StringIO()):
+                call()
+        except Hang:
+            wrong = "hang"
+        except KeyboardInterrupt:
+            end = "stopped"
+        except ValueError as error:
+            end, wrong = "refused in one line", "" if len(str(error).splitlines()) == 1 else f"it says {str(error)!r}"
+        except Exception:
+            wrong = "traceback: " + traceback.format_exc()
+        if not wrong and peak() - before > BYTES:
+            wrong = f"it took {(peak() - before) / 1e9:.1f} GB"
+        self.ends["bad" if wrong else end] += 1
+        if wrong:
+            self.bad.append(f"{about}\n  {wrong}")
+
     def check(self, holds: Callable[[], bool], about: str) -> None:
         """Note that something else is wrong after a try."""
         if not holds():

@@ -23,6 +23,7 @@ from rnar.clrs.spec import Feature, Spec, edge, graph, node
 from rnar.clrs.splits import Split, official
 from rnar.clrs.stream import Stream
 from rnar.clrs.transforms import order_as_hint, randomise_positions, reverse_pointers
+from rnar.common.checking import checked
 from rnar.common.compiling import kernel
 
 __all__ = [
@@ -54,11 +55,13 @@ __all__ = [
 ]
 
 
-def trace(task: str, *arguments: Any, **named: Any) -> Sample:
+@checked
+def trace(task: str, /, *arguments: Any, **named: Any) -> Sample:
     """Run a task on your own input: `trace("dijkstra", A, s=0)`, `trace("kmp_matcher", "ATCGATC", "GAT")`."""
     return find(task).trace(*arguments, **named)
 
 
+@checked
 def sample(task: str, n: int, batch: int, seed: int, **options: Any) -> Batch:
     """`batch` random problems of size `n`, solved: those which dm-clrs 2.0.3 draws from the same seed.
 

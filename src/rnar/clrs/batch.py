@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rnar.common.checking import checked
+
 if TYPE_CHECKING:
     import torch
 
@@ -169,6 +171,7 @@ def as_batch(samples: Batch | Sample) -> Batch:
     return samples
 
 
+@checked
 def stacked(samples: Sequence[Sample]) -> Batch:
     """Samples of one task and one size as a batch: the `collate_fn` of a `DataLoader` over the samples of another."""
     steps, first = max(sample.steps for sample in samples), samples[0]

@@ -15,6 +15,7 @@ from rnar.clrs.batch import Batch
 from rnar.clrs.registry import find
 from rnar.clrs.spec import Feature
 from rnar.clrs.transforms import order_as_hint, spec_with_order_as_hint
+from rnar.common.checking import checked
 
 Layout = Literal["rnar", "dm-clrs"]
 
@@ -73,6 +74,7 @@ def arrays_of(batch: Batch, layout: Layout) -> list[Array]:
     return [*found, Array("lengths", lengths)]
 
 
+@checked
 def to_dm_clrs(batch: Batch) -> dict[str, np.ndarray]:
     """`{"input/key": [B, n], "hint/i": [T, B, n], "output/pred": [B, n], ..., "lengths": [B]}`, all float32."""
     return {array.name: array.part(slice(None)) for array in arrays_of(batch, "dm-clrs")}

@@ -15,6 +15,7 @@ from rnar.clrs.mersenne import Mersenne, borrow
 from rnar.clrs.problems.problem import Arguments, Problem
 from rnar.clrs.recording import over_all
 from rnar.clrs.spec import MOST_NODES, Feature, Spec, node
+from rnar.common.checking import checked
 from rnar.common.importing import imported
 from rnar.common.names import nearest
 
@@ -40,11 +41,11 @@ class Algorithm:
     _longest: dict[int, int] = field(default_factory=dict, compare=False, repr=False)
     """The most steps seen so far, by number of nodes: a guess for the next buffer."""
 
-    def trace(self, *arguments: Any, **named: Any) -> Sample:
+    def trace(self, /, *arguments: Any, **named: Any) -> Sample:
         """Run on a user's own input."""
         return self.solve(self.own(*arguments, **named)).sample(0)
 
-    def own(self, *arguments: Any, **named: Any) -> Arguments:
+    def own(self, /, *arguments: Any, **named: Any) -> Arguments:
         """A user's own input, checked, stacked as one problem."""
         try:
             own = self.problem.own(*arguments, **named)
@@ -129,6 +130,7 @@ def told(arguments: tuple[Any, ...], named: dict[str, Any], most: int = 5) -> st
     return ", ".join(words) or "nothing"
 
 
+@checked
 def algorithm(
     problem: Problem,
     hints: dict[str, Feature],
@@ -164,6 +166,7 @@ def name_of(function: Callable[..., Any]) -> str:
     return function.__name__ if is_ours else f"{function.__module__}:{function.__name__}"
 
 
+@checked
 def find(task: str) -> Algorithm:
     """The algorithm of that name: `bfs`, also `BFS`; `module:function` imports one of yours, also from the current
     folder."""

@@ -18,6 +18,7 @@ from rnar.clrs.batch import Batch
 from rnar.clrs.layouts import to_dm_clrs
 from rnar.clrs.mersenne import seeded
 from rnar.clrs.registry import find
+from rnar.common.checking import checked
 from rnar.common.names import nearest
 
 Split = Literal["train", "val", "test"]
@@ -42,6 +43,7 @@ def size_of(task: str, split: Split) -> Size:
     return Size(seed, algorithm.problem.length(length), samples)
 
 
+@checked
 def official(task: str, split: Split) -> Batch:
     """An official set, whole; of a task that has none (see `is_official`), the set that is drawn in its place.
 

@@ -13,12 +13,13 @@ import numpy as np
 from rnar.clrs.batch import Batch
 from rnar.clrs.registry import Algorithm, find
 from rnar.clrs.transforms import randomise_positions
+from rnar.common.checking import checked
 
 if TYPE_CHECKING:
     from rnar.clrs.dataset import StreamDataset
 
 BATCH = 32
-AHEAD = 4  # batches prepared in advance
+AHEAD, MOST_AHEAD = 4, 1000  # batches prepared in advance
 
 
 class Stream(Iterator[Batch]):
@@ -30,6 +31,7 @@ class Stream(Iterator[Batch]):
     number and resuming is exact.
     """
 
+    @checked
     def __init__(
         self,
         task: str,
@@ -45,8 +47,8 @@ class Stream(Iterator[Batch]):
         sizes = algorithm.problem.training_sizes if sizes is None else tuple(sizes)
         options = {**algorithm.problem.training, **options}
         self._maker = _Maker(algorithm, seed, batch, sizes, options, random_positions, transform)
-        if ahead < 0:
-            raise ValueError(f"ahead={ahead}: as many batches cannot be prepared in advance")
+        if not 0 <= ahead <= MOST_AHEAD:
+            raise ValueError(f"ahead={ahead}: 0 to {MOST_AHEAD} batches can be prepared in advance")
         self._ahead = ahead
         self._next = 0
         self._pool: ThreadPoolExecutor | None = None
@@ -123,8 +125,6 @@ class _Maker:
     transform: Callable[[Batch], Batch] | None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.seed, (int, np.integer)):
-            raise ValueError(f"a seed must be a whole number, not {self.seed!r}")
         if not self.sizes:
             raise ValueError("a stream needs at least one size of problems; by default it has those of the protocol")
         if self.seed < 0:

@@ -11,8 +11,10 @@ import numpy as np
 from rnar.clrs.batch import Batch
 from rnar.clrs.registry import find
 from rnar.clrs.spec import Spec, edge, node
+from rnar.common.checking import checked
 
 
+@checked
 def randomise_positions(batch: Batch, rng: np.random.RandomState) -> Batch:
     """Random numbers in ascending order in place of the evenly spaced `pos`, separately in each of two strings.
 
@@ -36,6 +38,7 @@ def spec_with_order_as_hint(spec: Spec) -> Spec:
     return spec._replace(inputs=inputs, hints={"pred_h": spec.inputs["pred"], **spec.hints})
 
 
+@checked
 def order_as_hint(batch: Batch) -> Batch:
     """The fixed order `pred` as a hint `pred_h` that is the same at each step."""
     if "pred" not in batch.inputs:
@@ -63,6 +66,7 @@ def spec_with_reversed_pointers(spec: Spec) -> Spec:
     return spec._replace(hints={**spec.hints, **{reversed_name(p): edge.mask for p in node_pointers(spec)}})
 
 
+@checked
 def reverse_pointers(batch: Batch) -> Batch:
     """Hint reversal (Bevilacqua et al., 2023): where a hint points from i to j, an edge hint says so to i.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rnar.clrs import Sample, find
 from rnar.clrs.naming import classes, labels
+from rnar.common.checking import checked
 from rnar.evaluation.beliefs import Belief, Wrong, is_judged
 from rnar.inference.equivalence import equally_good
 from rnar.inference.page import Playback, playback
@@ -25,6 +26,7 @@ class Answer:
         names: What the nodes are called, where they have names.
     """
 
+    @checked
     def __init__(
         self,
         sample: Sample,

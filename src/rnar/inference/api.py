@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from rnar.clrs import find
+from rnar.common.checking import checked
 from rnar.inference import pretrained
 from rnar.inference.answer import Answer, described
 from rnar.inference.page import Playback, playback
@@ -17,6 +18,7 @@ PRETRAINED = "pretrained"
 """in place of a network: the one that ships for the task"""
 
 
+@checked
 def load(network: str | Path, which: Which = "best") -> Solver:
     """A trained network: by the name of one that ships (`rnar networks`), or by the folder of a run of yours.
 
@@ -45,6 +47,7 @@ def solver_for(task: str, network: str | Path | Solver = PRETRAINED) -> Solver:
     return solver
 
 
+@checked
 def solve(
     task: str,
     /,
@@ -66,6 +69,7 @@ def solve(
     return solver.answer(Problem.own(task, *arguments, **named), progress)
 
 
+@checked
 def view(
     task: str,
     /,

@@ -11,6 +11,7 @@ from typing import Any
 
 from rnar.clrs import Sample, find
 from rnar.clrs.batch import stacked
+from rnar.common.checking import checked
 from rnar.evaluation.beliefs import believed
 from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import OFFICIAL
@@ -43,6 +44,7 @@ class Solver:
         which: The network of the run that was selected, the last one, or the average of the weights.
     """
 
+    @checked
     def __init__(self, folder: str | Path, which: Which = "best"):
         self.run = Run(folder)
         self.card = pretrained.read_card(self.run.path)
@@ -91,12 +93,14 @@ class Solver:
             raise ValueError(f"this network has not learned {name}; it has learned {', '.join(self.tasks)}")
         return name or first
 
-    def solve(self, *arguments: Any, task: str | None = None, progress: Progress | None = None, **named: Any) -> Answer:
+    def solve(
+        self, /, *arguments: Any, task: str | None = None, progress: Progress | None = None, **named: Any
+    ) -> Answer:
         """The answer to one problem, given as `rnar.trace` takes it."""
         return self.answer(Problem.own(self.task(task), *arguments, **named), progress)
 
     def view(
-        self, *arguments: Any, task: str | None = None, progress: Progress | None = None, **named: Any
+        self, /, *arguments: Any, task: str | None = None, progress: Progress | None = None, **named: Any
     ) -> Playback:
         """The same as a page that plays it step by step."""
         return self.solve(*arguments, task=task, progress=progress, **named).view()

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rnar.clrs.splits import is_official
+from rnar.common.checking import checked
 from rnar.common.durations import took
 from rnar.training.environment import has_bfloat16
 from rnar.training.watch import Beginning, Watch
@@ -26,6 +27,7 @@ QUIET = 30.0  # seconds: where there is no terminal, a line is printed at least 
 class Live(Watch):
     """Prints to a console what happens: `rnar.train(settings, rnar.Live())`, in a notebook too."""
 
+    @checked
     def __init__(self, console: Console | None = None):
         self.console = console or Console(highlight=False, markup=False)
         self.step, self.loss, self.report = 0, math.nan, {}

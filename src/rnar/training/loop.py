@@ -1,12 +1,13 @@
 """Training, from the settings to the result."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
 import torch
 
+from rnar.common.checking import checked
 from rnar.training.environment import chosen_device, own_code, versions
 from rnar.training.files import BEST, STATE, unpack
 from rnar.training.folder import Folder, claimed, finished
@@ -19,7 +20,8 @@ from rnar.training.testing import test
 from rnar.training.watch import Beginning, TensorBoard, Watch, Watches
 
 
-def train(settings: Settings | str | tuple[str, ...], watch: Watch | None = None, **changes: Any) -> Result:
+@checked
+def train(settings: Settings | str | Sequence[str], watch: Watch | None = None, **changes: Any) -> Result:
     """Train as the settings say, go on where their folder ends, or just tell the result that is in it.
 
         rnar.train("bfs", steps=500, lr=3e-4)
@@ -32,7 +34,11 @@ def train(settings: Settings | str | tuple[str, ...], watch: Watch | None = None
         watch: Is told of all that happens; `rnar.Live()` prints it.
         changes: Settings that are others than those; `lr`, `batch_size` and `hidden` are known too.
     """
-    settings = settings if isinstance(settings, Settings) else Settings(settings)
+    settings = (
+        settings
+        if isinstance(settings, Settings)
+        else Settings(settings if isinstance(settings, str) else tuple(settings))
+    )
     run = replace(settings, **canonical(changes)).resolved()
     return finished(run) or _train(run, watch or Watch())
 

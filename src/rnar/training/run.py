@@ -8,6 +8,7 @@ import torch
 from msgspec import Meta
 from torch import Tensor
 
+from rnar.common.checking import checked
 from rnar.common.files import read
 from rnar.models import Model
 from rnar.nn.reasoner import Reasoner
@@ -27,6 +28,7 @@ NETWORKS: dict[Which, str] = {
 class Run:
     """What training left in a folder. `model` is needed only where the run's own cannot be found by its name."""
 
+    @checked
     def __init__(self, path: str | Path, model: Model | None = None):
         self.path = Path(path)
         if not (self.path / CONFIG).is_file():
@@ -48,6 +50,7 @@ class Run:
         """What was reported while it learned, one entry for each validation."""
         return read_metrics(self.path / METRICS)
 
+    @checked
     def network(self, device: str | torch.device = "cpu", which: Which = "best") -> Reasoner:
         """A network of this run: the best, by validation or, when the run is finished, the selected one that was
         tested; or the last; or the average of the weights. It is ready to be used: in evaluation mode."""

@@ -19,6 +19,7 @@ from msgspec import Meta, inspect
 from rnar.clrs import find as find_task
 from rnar.clrs.registry import MOST_SAMPLES
 from rnar.common.blame import definition_of
+from rnar.common.checking import shown
 from rnar.common.names import nearest
 from rnar.models import LARGEST_SIZE, MODELS, Model
 from rnar.models import find as find_model
@@ -257,7 +258,7 @@ def checked(name: str, value: Any, plain: bool = False) -> Any:
     try:
         return msgspec.convert(value, kind, strict=plain, dec_hook=lambda kind, x: kind(x))
     except msgspec.ValidationError:
-        raise ValueError(f"{name} must be {_told(inspect.type_info(kind))}, not {_shown(value)}") from None
+        raise ValueError(f"{name} must be {_told(inspect.type_info(kind))}, not {shown(value)}") from None
 
 
 def _object(name: str, value: Any) -> Any:
@@ -301,14 +302,6 @@ def _told(kind: inspect.Type) -> str:
         low = f"above {kind.gt:g}" if kind.gt is not None else f"of at least {kind.ge:g}"
         return f"a number {low}" + (f" and below {kind.lt:g}" if kind.lt else "" if kind.le is None else ", and finite")
     return {inspect.BoolType: "True or False", inspect.StrType: "text"}.get(type(kind), "a path")
-
-
-def _shown(value: Any) -> str:
-    """A value for an error; it may be very long."""
-    if isinstance(value, int) and value.bit_length() > 128:
-        return f"a number of {value.bit_length()} bits"
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def check_plain(plain: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from rnar.clrs.mersenne import Mersenne, fill
 from rnar.clrs.spec import Feature
+from rnar.common.checking import shown
 from rnar.common.compiling import entry_point
 from rnar.common.names import nearest
 
@@ -177,12 +178,13 @@ def square_matrix(name: str, values: Any) -> np.ndarray:
 
 
 def _numbers(name: str, values: Any) -> np.ndarray:
+    values = values.detach().cpu() if hasattr(values, "detach") else values  # a tensor
     try:
         array = np.array(values, dtype=np.float64, order="C")
     except OverflowError:
         raise ValueError(f"{name} holds a number that is too large") from None
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers only, not {values!r}") from None
+        raise ValueError(f"{name} must hold numbers only, not {shown(values)}") from None
     too_large = ~(np.abs(array) <= LARGEST)  # NaN is not less than anything
     if too_large.any():
         where = tuple(int(i) for i in np.argwhere(too_large)[0])
