@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from helpers.instances import numbers, undirected
 from helpers.own_tasks import SORT, written
 from rnar.clrs import ALGORITHMS, Sample, find
+from rnar.inference.problem import Problem
 from rnar.inference.scaling import DIVIDED, MOVED, scaled
 
 SCALES = {  # factor and shift under which a problem is the same
@@ -102,3 +103,27 @@ def test_a_task_of_a_users_own_is_left_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for _ in written(tmp_path):
         assert scaled(SORT, *own(SORT, [50.0, 20.0])).how == ""
+
+
+@pytest.mark.parametrize(
+    "key, lost",
+    [
+        ([1e-320, 1e-310, 0.5], "key"),
+        ([1.0, 1.0 + 1e-12, 0.5], "key"),
+        ([3.4e38, 1.0, 2.0], "key"),
+        ([0.0, -0.0, 1.0], ""),
+        ([0.5, 0.5, 1.0], ""),
+        ([3.4e38, 3.3e38, -3.4e38], ""),
+    ],
+)
+def test_numbers_that_differ_and_are_equal_to_the_network_are_told(key, lost):
+    assert Problem.own("minimum", key).lost == lost
+
+
+def test_sums_beyond_32_bits_and_weights_below_them_are_refused():
+    chain = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], float)
+    with pytest.raises(ValueError, match="dijkstra: d becomes larger than 32 bits can hold; give smaller numbers"):
+        Problem.own("dijkstra", 3.4e38 * chain, 0)
+    with pytest.raises(ValueError, match=r"dijkstra: A\[0, 1\] is 1e-46, which is 0 in 32 bits"):
+        Problem.own("dijkstra", 1e-46 * chain, 0)
+    assert Problem.own("mst_prim", 3.4e38 * chain, 0).seen.sample.inputs["A"].max() == 1

@@ -170,8 +170,9 @@ def test_a_hint_of_one_entry_is_told_with_what_it_should_be():
 
 
 def test_what_does_not_fit_into_memory_is_refused(runs, monkeypatch):
-    monkeypatch.setattr("rnar.inference.solver.all_memory", lambda: 1000)
-    with pytest.raises(ValueError, match="minimum: 3 nodes are too many for this network: a step needs about 0 GB"):
+    monkeypatch.setattr("rnar.common.memory.free_memory", lambda: 1000)
+    monkeypatch.setattr("rnar.common.memory.LITTLE", 1000)
+    with pytest.raises(ValueError, match="minimum: .* need about 0.0 GB of memory, and 0.0 GB are free"):
         rnar.solve("minimum", [3, 1, 2], network=runs / "minimum")
 
 

@@ -17,6 +17,7 @@ from rnar.clrs.recording import over_all
 from rnar.clrs.spec import MOST_NODES, Feature, Spec, node
 from rnar.common.checking import checked
 from rnar.common.importing import imported
+from rnar.common.memory import check_memory
 from rnar.common.names import nearest
 
 ALGORITHMS: dict[str, Algorithm] = {}
@@ -43,7 +44,15 @@ class Algorithm:
 
     def trace(self, /, *arguments: Any, **named: Any) -> Sample:
         """Run on a user's own input."""
-        return self.solve(self.own(*arguments, **named)).sample(0)
+        return self.solved(self.own(*arguments, **named))
+
+    def solved(self, own: Arguments) -> Sample:
+        """Run on a user's own input, as `own` gives it."""
+        sample = self.solve(own).sample(0)
+        for name, x in {**sample.hints, **sample.outputs}.items():
+            if np.isinf(x).any():
+                raise ValueError(f"{self.name}: {name} becomes larger than 32 bits can hold; give smaller numbers")
+        return sample
 
     def own(self, /, *arguments: Any, **named: Any) -> Arguments:
         """A user's own input, checked, stacked as one problem."""
@@ -63,6 +72,8 @@ class Algorithm:
     def draw(self, rng: np.random.RandomState | Mersenne, n: int, batch: int, **options: Any) -> Arguments:
         """The arguments of `batch` random problems of size `n`, stacked."""
         complete = self.check(n, batch, options)
+        drawn = sum(feature.width(n) for feature in self.problem.inputs.values()) * batch * np.float64().nbytes
+        check_memory(drawn, f"{self.name}: {batch:,} samples of n={n:,}")
         with borrow(rng) if isinstance(rng, np.random.RandomState) else nullcontext(rng) as mersenne:
             return self.problem.draw(mersenne, n, batch, **complete)
 
@@ -90,7 +101,9 @@ class Algorithm:
             raise ValueError(f"{self.name}: {nodes} nodes are too many: their indices are stored in 16 bits")
         steps = self._longest.get(nodes, FIRST_GUESS)
         outputs = blank(self.spec.outputs, 1, size, nodes)
+        step = size * sum(feature.width(nodes) * feature.dtype().nbytes for feature in self.spec.hints.values())
         while True:
+            check_memory(steps * step, f"{self.name}: {steps:,} steps of {size:,} samples of {nodes:,} nodes")
             hints, lengths = blank(self.spec.hints, steps, size, nodes), np.zeros(size, np.int64)
             self.run(tuple(hints.values()), tuple(outputs.values()), lengths, *problems)
             longest = int(lengths.max())

@@ -12,6 +12,7 @@ from rnar.clrs import sample as drawn
 from rnar.common.names import nearest
 from rnar.inference.graphs import as_matrix, is_graph
 from rnar.inference.scaling import Scaled, scaled
+from rnar.inference.words.saying import several
 
 OWN = "your own input"
 NODES, LETTERS = 8, 15  # the size of a random problem where none is given
@@ -25,10 +26,11 @@ class Problem:
         seen: As the network sees it: with its numbers in the range of training.
         origin: Where it comes from, in words.
         names: What its nodes are called; empty if they have numbers only.
+        lost: In which inputs numbers differ and the network sees them as equal, in words.
     """
 
-    def __init__(self, sample: Sample, seen: Scaled, origin: str = OWN, names: Sequence[str] = ()):
-        self.sample, self.seen, self.origin, self.names = sample, seen, origin, tuple(names)
+    def __init__(self, sample: Sample, seen: Scaled, origin: str = OWN, names: Sequence[str] = (), lost: str = ""):
+        self.sample, self.seen, self.origin, self.names, self.lost = sample, seen, origin, tuple(names), lost
 
     @staticmethod
     def own(task: str, /, *arguments: Any, **named: Any) -> Problem:
@@ -48,8 +50,9 @@ class Problem:
         elif len(arguments) == 1 and not named and _are_pairs(first, takes):
             arguments = tuple(np.asarray(first).T)
         own = algorithm.own(*arguments, **named)
-        sample = algorithm.solve(own).sample(0)
-        return Problem(sample, scaled(sample.task, own, sample), names=names)
+        sample = algorithm.solved(own)
+        seen = scaled(sample.task, own, sample)
+        return Problem(sample, seen, names=names, lost=several(seen.merged(own)))
 
     @staticmethod
     def random(task: str, n: int | None = None, seed: int | None = None, **options: Any) -> Problem:

@@ -18,6 +18,7 @@ from rnar.clrs.splits import is_official
 
 MOVED = "moved and divided"
 DIVIDED = "divided"
+TINY = np.finfo(np.float32).tiny
 WEIGHTLESS = "taken as 1, for edges have no weights here"
 
 
@@ -27,6 +28,13 @@ class Scaled(NamedTuple):
     sample: Sample
     how: str
     """what was done to the numbers; empty if nothing was"""
+
+    def merged(self, own: Arguments) -> list[str]:
+        """The inputs in which numbers of the problem differ, given as in `scaled`, and not in the 32 bits here."""
+        algorithm = find(self.sample.task)
+        given = {} if self.how == WEIGHTLESS else algorithm.problem.view(*own)
+        names = [name for name, feature in algorithm.spec.inputs.items() if feature.kind == "scalar" and name != "pos"]
+        return [name for name in names if name in given and _several(given[name]) > _several(self.sample.inputs[name])]
 
 
 def scaled(task: str, own: Arguments, sample: Sample) -> Scaled:
@@ -45,6 +53,11 @@ def scaled(task: str, own: Arguments, sample: Sample) -> Scaled:
     # Rounding may make two numbers equal that were not: then it is another problem.
     same = all(np.array_equal(new.outputs[name], x) for name, x in sample.outputs.items())
     return Scaled(new, how) if same and new.steps == sample.steps else Scaled(sample, "")
+
+
+def _several(x: np.ndarray) -> int:
+    """How many different numbers there are; those too small for full precision in 32 bits are zero."""
+    return len(np.unique(np.where(np.abs(x) < TINY, 0, x) if x.dtype == np.float32 else x))
 
 
 def _numbers(problem: Numbers, x: np.ndarray) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from rnar.clrs import Sample, find
 from rnar.clrs.batch import stacked
 from rnar.common.checking import checked
+from rnar.common.memory import check_memory
 from rnar.evaluation.beliefs import believed
 from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import OFFICIAL
@@ -141,12 +142,8 @@ class Solver:
 
     def _check_memory(self, sample: Sample) -> None:
         """Raise where not even one step would fit."""
-        needed, there = step_bytes(self.reasoner, sample.task, sample.nodes), all_memory()
-        if there is not None and needed > there:
-            raise ValueError(
-                f"{sample.task}: {sample.nodes} nodes are too many for this network: a step needs about "
-                f"{needed / 1e9:.0f} GB, and this machine has {there / 1e9:.0f}"
-            )
+        what = f"{sample.task}: {sample.nodes} nodes are too many for this network: the features of a step"
+        check_memory(step_bytes(self.reasoner, sample.task, sample.nodes), what)
 
     def _notes(self, problem: Problem) -> list[str]:
         """How the problem differs from those of training."""
@@ -162,6 +159,8 @@ class Solver:
             notes.append(f"not seen in training: {outside}")
         if problem.seen.how:
             notes.append(f"its numbers were {problem.seen.how} for the network, to the range that it was trained on")
+        if lost := problem.lost:
+            notes.append(f"numbers that differ in {lost} are equal in the 32 bits that the network sees")
         return [*notes, *filter(None, [quirk(problem.sample)])]
 
     def __str__(self) -> str:

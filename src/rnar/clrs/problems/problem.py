@@ -174,6 +174,10 @@ def square_matrix(name: str, values: Any) -> np.ndarray:
     array = _numbers(name, values)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
         raise ValueError(f"{name} must be a square matrix of at least 2 x 2, not of shape {array.shape}")
+    lost = np.argwhere((array != 0) & (array.astype(np.float32) == 0))
+    if len(lost):
+        i, j = (int(k) for k in lost[0])
+        raise ValueError(f"{name}[{i}, {j}] is {array[i, j]}, which is 0 in 32 bits, as where there is no edge")
     return array
 
 

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from rnar.clrs.problems.problem import LARGEST
+
 MOST = 12  # things that are named one by one
 Outputs = dict[str, np.ndarray]
 
 
 def exact(x: Any) -> str:
     """A number as the user gave it, `5.0`, or with four digits where it has many."""
-    text = str(np.float32(x))
+    text = str(np.float32(x) if abs(x) <= LARGEST else float(x))
     return text if len(text) <= 7 else f"{float(x):.4g}"
 
 
