@@ -29,13 +29,13 @@ def test_hostile_values_of_flags_are_told_in_one_line(tmp_path):
 
 def test_public_functions_tell_wrong_arguments_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(testing, "official", small_test)
-    counts = calls.tried_calls(tmp_path)
-    assert counts.bad == [] and counts.ends["refused in one line"] > 1500
+    counts = calls.tried_calls(tmp_path, every=5)
+    assert counts.bad == [] and counts.ends["refused in one line"] > 200
 
 
 def test_hostile_names_and_numbers_of_problems_are_told_in_one_line(tmp_path):
-    counts = calls.tried_problems(60, 7, tmp_path)
-    assert counts.bad == [] and counts.ends["refused in one line"] > 10 and counts.ends["accepted"] > 10
+    counts = calls.tried_problems(30, 7, tmp_path)
+    assert counts.bad == [] and counts.ends["refused in one line"] > 5 and counts.ends["accepted"] > 5
 
 
 @pytest.mark.parametrize("name", ["self", "cls", "task", "network", "progress"])

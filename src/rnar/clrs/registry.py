@@ -72,8 +72,7 @@ class Algorithm:
     def draw(self, rng: np.random.RandomState | Mersenne, n: int, batch: int, **options: Any) -> Arguments:
         """The arguments of `batch` random problems of size `n`, stacked."""
         complete = self.check(n, batch, options)
-        drawn = sum(feature.width(n) for feature in self.problem.inputs.values()) * batch * np.float64().nbytes
-        check_memory(drawn, f"{self.name}: {batch:,} samples of n={n:,}")
+        self._check_memory(FIRST_GUESS, batch, n)
         with borrow(rng) if isinstance(rng, np.random.RandomState) else nullcontext(rng) as mersenne:
             return self.problem.draw(mersenne, n, batch, **complete)
 
@@ -101,9 +100,8 @@ class Algorithm:
             raise ValueError(f"{self.name}: {nodes} nodes are too many: their indices are stored in 16 bits")
         steps = self._longest.get(nodes, FIRST_GUESS)
         outputs = blank(self.spec.outputs, 1, size, nodes)
-        step = size * sum(feature.width(nodes) * feature.dtype().nbytes for feature in self.spec.hints.values())
         while True:
-            check_memory(steps * step, f"{self.name}: {steps:,} steps of {size:,} samples of {nodes:,} nodes")
+            self._check_memory(steps, size, nodes)
             hints, lengths = blank(self.spec.hints, steps, size, nodes), np.zeros(size, np.int64)
             self.run(tuple(hints.values()), tuple(outputs.values()), lengths, *problems)
             longest = int(lengths.max())
@@ -117,6 +115,13 @@ class Algorithm:
             {name: shaped(feature, outputs[name], nodes)[0] for name, feature in self.spec.outputs.items()},
             lengths.astype(np.int32),
         )
+
+    def _check_memory(self, steps: int, size: int, nodes: int) -> None:
+        """Raise where so many steps of so many samples would not fit."""
+        drawn = sum(feature.width(nodes) for feature in self.problem.inputs.values()) * np.float64().nbytes
+        step = sum(feature.width(nodes) * feature.dtype().nbytes for feature in self.spec.hints.values())
+        what = f"{self.name}: {steps:,} steps of {size:,} samples of {nodes:,} nodes"
+        check_memory(size * (drawn + steps * step), what)
 
     def _inputs(self, problems: Arguments) -> Arrays:
         seen = self.problem.view(*problems)
