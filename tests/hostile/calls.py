@@ -35,7 +35,7 @@ from rnar.training.learner import Learner
 
 Call = tuple[Callable[..., Any], dict[str, Any]]
 
-OTHERS = {"Aggregator", "MessagePassing", "Processor", "Reasoner", "Model", "evaluate", "models"}
+OTHERS = {"Aggregator", "MessagePassing", "ProcessorOutput", "Reasoner", "Model", "auxiliary_loss", "models", "nn"}
 """names of torch modules and of what takes them"""
 DATA = {"Algorithm", "Batch", "Feature", "Problem", "Sample", "Spec", "Split"}
 """names of plain data, of types, and of what is subclassed"""
@@ -49,6 +49,7 @@ def calls() -> dict[str, Call]:
     tiny = dict(steps=2, validate_every=2, size=4, batch=2, sizes=4, threads=1, validation_samples=2, wider_samples=0,
                 selection_samples=2, test_samples=2)  # fmt: skip
     network = rnar.load("minimum")
+    seen = network.run.model.batch(rnar.clrs.sample("minimum", n=4, batch=2, seed=0))
     answered = network.solve([5.0, 2.0, 9.0])
     good: dict[str, dict[str, Any]] = {
         "Answer": dict(sample=answered.sample, belief=answered.belief),
@@ -58,6 +59,9 @@ def calls() -> dict[str, Call]:
         "Solver": dict(folder=network.run.path),
         "Stream": dict(task="bfs", ahead=0),
         "algorithm": dict(problem=rnar.clrs.find("bfs").problem, hints={}, outputs={}),
+        "evaluate": dict(
+            network=network.run.network(), batch=network.run.model.batch(rnar.clrs.sample("minimum", 4, 2, 0))
+        ),
         "find": dict(task="bfs"),
         "load": dict(network="minimum"),
         "official": dict(task="bfs", split="val"),

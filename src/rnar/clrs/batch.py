@@ -92,10 +92,8 @@ class Batch:
         return self.size
 
     def __getitem__(self, k: int | slice) -> Any:
-        """Sample k. (A slice gives fields, as of the tuple that a batch was; `part` gives some of the samples.)"""
-        if isinstance(k, slice):
-            return (self.task, self.inputs, self.hints, self.outputs, self.lengths)[k]
-        return self.sample(k)
+        """Sample k, or with a slice a batch of some samples."""
+        return self.part(k) if isinstance(k, slice) else self.sample(k)
 
     def __iter__(self) -> Iterator[Sample]:
         return map(self.sample, range(self.size))

@@ -14,7 +14,11 @@ def check_memory(needed: float, what: str) -> None:
 
 def free_memory() -> int | None:
     """Bytes that this process can still get, by the machine, its control group and `ulimit -v`; None if unknown."""
-    found = [_noted("/proc/meminfo", "MemAvailable"), *(limit - used for limit, used in _limits()), _below_ulimit()]
+    found = [
+        bytes_noted("/proc/meminfo", "MemAvailable"),
+        *(limit - used for limit, used in _limits()),
+        _below_ulimit(),
+    ]
     return min((max(0, bytes) for bytes in found if bytes is not None), default=None)
 
 
@@ -24,11 +28,11 @@ def _below_ulimit() -> int | None:
         import resource
     except ImportError:  # Windows
         return None
-    limit, used = resource.getrlimit(resource.RLIMIT_AS)[0], _noted("/proc/self/status", "VmSize")
+    limit, used = resource.getrlimit(resource.RLIMIT_AS)[0], bytes_noted("/proc/self/status", "VmSize")
     return None if used is None or limit == resource.RLIM_INFINITY else limit - used
 
 
-def _noted(file: str, name: str) -> int | None:
+def bytes_noted(file: str, name: str) -> int | None:
     """The bytes that a file of the system says under a name, as `MemAvailable:  8081234 kB`; None if it does not."""
     try:
         lines = Path(file).read_text().splitlines()

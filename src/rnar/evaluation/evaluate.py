@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from torch import Tensor
 
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Feature
+from rnar.common.checking import checked
 from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.measures import Measure, Tally, measure_of
 from rnar.evaluation.memory import BUDGET, cut
@@ -47,8 +48,9 @@ class Piece(NamedTuple):
     precision: Precision = "float32"
 
 
+@checked
 def evaluate(
-    network: Reasoner | Workers,
+    network: Annotated[Reasoner | Workers, "as Run(path).network() gives"],
     batch: Batch | Sample,
     seed: int = 0,
     hints: bool = False,
@@ -71,6 +73,8 @@ def evaluate(
         precision: Of products of pairs; in bfloat16 they are quicker where a CPU has it, and less exact.
     """
     batch = as_batch(batch)
+    if batch.size == 0:
+        raise ValueError("this batch has no samples to evaluate a network on")
     with workers_of(network) as workers:
         return _evaluated(workers, batch, seed, hints, progress, view, budget, precision)
 
@@ -109,9 +113,9 @@ def _evaluated(
 
 def _taken(batch: Batch, some: np.ndarray, hints: bool, view: View | None) -> Batch:
     """Some samples as the model sees them. It is given no hint but the first: others are taken if they are wanted."""
-    given = batch if hints else batch._replace(lengths=np.minimum(batch.lengths, 1))
+    given = batch if hints else replace(batch, lengths=np.minimum(batch.lengths, 1))
     piece = given.part(some)
-    return (view(piece) if view else piece)._replace(lengths=batch.lengths[some])
+    return replace(as_batch(view(piece)) if view else piece, lengths=batch.lengths[some])
 
 
 @contextmanager

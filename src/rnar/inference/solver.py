@@ -23,7 +23,6 @@ from rnar.inference.equivalence import quirk
 from rnar.inference.page import Playback
 from rnar.inference.problem import Problem
 from rnar.nn.reasoner import Reasoner
-from rnar.runtime.memory import all_memory
 from rnar.runtime.workers import Workers
 from rnar.training.result import Tested
 from rnar.training.run import Run, Which

@@ -51,7 +51,10 @@ def load(spec: Spec, batch: Batch, device: torch.device, part: Part | None = Non
     ):
         for name in features:
             if name not in arrays:
-                raise ValueError(f"this batch of {batch.task} has no {stage} {name!r}, which the network expects")
+                raise ValueError(
+                    f"this batch of {batch.task} has no {stage} {name!r}, which the network expects; it must be as its "
+                    "model sees it: model.batch(batch)"
+                )
     part = part or Part(np.arange(batch.size), batch.size)
     order = np.argsort(-batch.lengths, kind="stable")
     steps, lengths = int(batch.lengths[order[0]]), batch.lengths[order]

@@ -3,9 +3,10 @@
 import ctypes
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
-from pathlib import Path, PurePosixPath
+
+from rnar.common.memory import bytes_noted, free_memory
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of glibc's mallopt
 
@@ -21,50 +22,12 @@ def spare_memory() -> int:
     return LITTLE if free is None else int(SPARE * free)
 
 
-def free_memory() -> int | None:
-    """Bytes that this process can still get: of the machine, or of its control group; None if that is not told."""
-    found = [_noted("/proc/meminfo", "MemAvailable"), *(limit - used for limit, used in _limits())]
-    return min((max(0, bytes) for bytes in found if bytes is not None), default=None)
-
-
 def all_memory() -> int | None:
     """All bytes that this machine has; None if that is not told."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None
-
-
-def _noted(file: str, name: str) -> int | None:
-    """The bytes that a file of the system says under a name, as `MemAvailable:  8081234 kB`; None if it does not."""
-    try:
-        lines = Path(file).read_text().splitlines()
-    except OSError:  # another system; or the file is of a process that has ended
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:")), None)
-
-
-def _limits() -> Iterator[tuple[int, int]]:
-    """The limit of each control group around this process, as a container has one, and how much of it is used."""
-    root = Path("/sys/fs/cgroup")
-    for kind, limit, used in (("", "memory.max", "memory.current"),
-                              ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes")):  # fmt: skip
-        for group in _groups(kind):
-            try:
-                place = root / kind / group.lstrip("/")
-                yield int((place / limit).read_text()), int((place / used).read_text())
-            except (OSError, ValueError):  # no such group here, or no limit: "max"
-                continue
-
-
-def _groups(kind: str) -> list[str]:
-    """The control group of this process, and those around it."""
-    try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return []
-    own = next((line.split(":", 2)[2] for line in lines if line.split(":", 2)[1] == kind), None)
-    return [] if own is None else [str(group) for group in (PurePosixPath(own), *PurePosixPath(own).parents)]
 
 
 @cache
@@ -93,4 +56,4 @@ def peak_memory(processes: Iterable[int] = ()) -> int:
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return peak + sum(_noted(f"/proc/{process}/status", "VmHWM") or 0 for process in processes)
+    return peak + sum(bytes_noted(f"/proc/{process}/status", "VmHWM") or 0 for process in processes)
