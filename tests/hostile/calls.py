@@ -59,9 +59,7 @@ def calls() -> dict[str, Call]:
         "Solver": dict(folder=network.run.path),
         "Stream": dict(task="bfs", ahead=0),
         "algorithm": dict(problem=rnar.clrs.find("bfs").problem, hints={}, outputs={}),
-        "evaluate": dict(
-            network=network.run.network(), batch=network.run.model.batch(rnar.clrs.sample("minimum", 4, 2, 0))
-        ),
+        "evaluate": dict(network=network.run.network(), batch=seen),
         "find": dict(task="bfs"),
         "load": dict(network="minimum"),
         "official": dict(task="bfs", split="val"),

@@ -185,16 +185,21 @@ def _believe(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[st
     samples, heads = reasoner.load(piece.batch), reasoner.heads_of(piece.batch.task)
     spec = heads.spec
     of_algorithm = find(piece.batch.task).spec.hints if piece.hints else {}
-    own = [name for name in of_algorithm if name in heads.decoded_hints]
-    along: dict[str, list[list[Said]]] = {name: [[] for _ in samples.lengths] for name in own}
+    steps = max(samples.lengths) - 1
+    along = {
+        name: _room(spec.hints[name], steps, len(samples.lengths), samples.nodes)
+        for name in of_algorithm
+        if name in heads.decoded_hints
+    }
 
     def each(t: int, predicted: dict[str, Tensor]) -> None:
         judged = samples.judged[t] if along else 0
         if judged:
-            for name, of_samples in along.items():
+            for name, room in along.items():
                 said = _said(spec.hints[name], predicted[name][:judged], samples.hints[name][t + 1, :judged])
-                for b in range(judged):
-                    of_samples[b].append(_one(said, b))
+                for place, x in zip(room, said, strict=True):
+                    if x is not None:
+                        place[t, :judged] = x
         tell(rollout.active[t] / piece.total)
 
     with evaluating(reasoner, piece):
@@ -203,11 +208,19 @@ def _believe(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[st
     outputs = {name: _said(f, logits[name], samples.outputs[name]) for name, f in spec.outputs.items()}
     return [
         (
-            {name: _stacked(spec.hints[name], of_samples[b], samples.nodes) for name, of_samples in along.items()},
+            {name: _one(room, (slice(samples.lengths[b] - 1), b)) for name, room in along.items()},
             {name: _one(said, b) for name, said in outputs.items()},
         )
         for b in samples.back.tolist()
     ]
+
+
+def _room(feature: Feature, steps: int, batch: int, nodes: int) -> Said:
+    """Place for a hint at all steps, [T-1, B, ...]: what is kept of each step would else pin the memory around it."""
+    shape, kind = (steps, batch, *feature.shape(nodes)), feature.kind
+    shares = {"mask": shape, "mask_one": (*shape, nodes)}.get(kind)
+    sure, true = (None if kind == "scalar" else np.zeros(shape, np.float32) for _ in range(2))
+    return Said(np.zeros(shape, feature.dtype), sure, true, None if shares is None else np.zeros(shares, np.float32))
 
 
 def _said(feature: Feature, logits: Logits, truth: Tensor) -> Said:
@@ -231,17 +244,6 @@ def _plain(x: Tensor) -> np.ndarray:
     return x.float().cpu().numpy()
 
 
-def _one(said: Said, b: int) -> Said:
-    parts: list[Any] = [None if x is None else x[b] for x in said]
+def _one(said: Said, where: Any) -> Said:
+    parts: list[Any] = [None if x is None else x[where] for x in said]
     return Said(*parts)
-
-
-def _stacked(feature: Feature, steps: list[Said], nodes: int) -> Said:
-    """[T-1, ...]; a run of one step predicts no hint."""
-    if steps:
-        parts: list[Any] = [None if x[0] is None else np.stack(x) for x in zip(*steps, strict=True)]
-        return Said(*parts)
-    nothing = np.empty((0, *feature.shape(nodes)), np.float32)
-    sure = None if feature.kind == "scalar" else nothing
-    shares = {"mask": nothing, "mask_one": np.empty((0, nodes), np.float32)}.get(feature.kind)
-    return Said(nothing.astype(feature.dtype), sure, sure, shares)
