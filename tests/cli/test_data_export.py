@@ -59,7 +59,7 @@ def test_what_cannot_be_exported_is_refused_and_nothing_is_written(run, tmp_path
     refused(run("data", "export", "bfs", out, "--n", 4, "--samples", 10**11), "1 to 1,000,000 samples")
     refused(run("data", "export", "bfs", out, "--n", 4, "--layout", "xml"), "xml")
     refused(run("data", "export", "kmp_matcher", out, "--n", 8, "--needle", 5), "needle of 5")
-    refused(run("data", "export", "bfs", out, "--n", 16000, "--samples", 1_000_000), "out of memory")
+    refused(run("data", "export", "bfs", out, "--n", 16000, "--samples", 1_000_000), "GB of memory", "are free")
     refused(run("data", "export", "bfs", tmp_path / "none" / "set.npz", "--n", 4), "no folder", "none")
     refused(run("data", "export", "bfs", tmp_path, "--n", 4), "not a file")
     refused(run("data", "export", "bfs", os.devnull, "--n", 4, "--force"), "not a file")

@@ -32,7 +32,7 @@ class Size(NamedTuple):
     samples: int
 
 
-def size_of(task: str, split: Split) -> Size:
+def size_of(task: str, split: Split | str) -> Size:
     """The seed, length and number of samples of a set."""
     algorithm = find(task)
     if split not in get_args(Split):
@@ -44,7 +44,7 @@ def size_of(task: str, split: Split) -> Size:
 
 
 @checked
-def official(task: str, split: Split) -> Batch:
+def official(task: str, split: Split | str) -> Batch:
     """An official set, whole; of a task that has none (see `is_official`), the set that is drawn in its place.
 
     The test sets take up to 150 MB.

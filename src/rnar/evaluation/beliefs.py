@@ -198,7 +198,7 @@ def _believe(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[st
             for name, room in along.items():
                 said = _said(spec.hints[name], predicted[name][:judged], samples.hints[name][t + 1, :judged])
                 for place, x in zip(room, said, strict=True):
-                    if x is not None:
+                    if place is not None:
                         place[t, :judged] = x
         tell(rollout.active[t] / piece.total)
 
