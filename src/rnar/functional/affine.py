@@ -120,7 +120,7 @@ class ReLU(Lazy):
 
 
 class Concatenated(Lazy):
-    """Features side by side. A map of them is one product of all their inputs, plus a map of each ReLU among them."""
+    """Features side by side. A map of them is one product of all their inputs, plus a map of each other part."""
 
     def __init__(self, parts: Sequence[Features]):
         flat = [each for part in parts for each in (part.parts if isinstance(part, Concatenated) else [part])]
@@ -141,8 +141,8 @@ class Concatenated(Lazy):
     @cached_property
     def inputs(self) -> Tensor:
         """The inputs of those parts that are maps of tensors, side by side."""
-        inputs = [lazy(part).x for part in self.parts if not isinstance(part, ReLU)]
-        return torch.cat(inputs, dim=-1) if len(inputs) > 1 else inputs[0]  # type: ignore[arg-type,return-value]
+        inputs = [x for part in self.parts if isinstance(x := lazy(part).x, Tensor)]
+        return torch.cat(inputs, dim=-1) if len(inputs) > 1 else inputs[0]
 
     def __getitem__(self, some: slice) -> Concatenated:
         if some == slice(None):
@@ -152,9 +152,9 @@ class Concatenated(Lazy):
     def mapped(self, weight: Tensor, bias: Tensor | None) -> Affine | Sum:
         """W x + b"""
         maps = [lazy(part) for part in self.parts]
-        others = [part for part in self.parts if isinstance(part, ReLU)]
+        others = [each.x for each in maps if not isinstance(each.x, Tensor)]
         inner = [x for each in maps for x in (each.weight, each.bias)]
-        where = tuple((each.width, isinstance(each.x, ReLU)) for each in maps)
+        where = tuple((each.width, not isinstance(each.x, Tensor)) for each in maps)
         folded, bias, rest = of_weights(_folded, where, weight, bias, *inner)
         of_inputs = Affine(self.inputs, folded, bias)
         return Sum([of_inputs, *map(Affine, others, rest)]) if others else of_inputs

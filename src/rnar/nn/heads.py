@@ -43,9 +43,9 @@ class Inputs:
     """The encoded inputs of B samples: the same at every step."""
 
     wide: Wide
-    nodes: Affine | None
+    nodes: Affine
     """[B, N, H], not computed"""
-    edges: Affine | None
+    edges: Affine
     """[B, N, N, H], not computed"""
     graph: Tensor
     """[B, H]"""
@@ -102,19 +102,21 @@ class TaskHeads(nn.Module):
         """Encode the inputs, once for all steps."""
         encoded = self.inputs(wide)
         graph = computed(encoded["graph"]) if "graph" in encoded else like.expand(len(next(iter(wide.values()))), -1)
-        return Inputs(wide, encoded.get("node"), encoded.get("edge"), graph, self.inputs.adjacency(wide), nodes)
+        none = like.new_zeros(len(like), 0), torch.zeros_like(like)  # W and b of what has no channels
+        no_nodes = Affine(like.new_zeros(len(graph), nodes, 0), *none)
+        no_edges = Affine(like.new_zeros(len(graph), nodes, nodes, 0), *none)
+        of_nodes, of_edges = encoded.get("node", no_nodes), encoded.get("edge", no_edges)
+        return Inputs(wide, of_nodes, of_edges, graph, self.inputs.adjacency(wide), nodes)
 
     def graph(self, inputs: Inputs, hints: Wide, active: int) -> Graph:
         """The graph of the first `active` samples at one step, and the hints that are fed to them."""
         graph, encoded = inputs.graph[:active], self.hints(hints)
-        size = graph.shape[-1]
-        nodes = _sum(inputs.nodes, encoded.get("node"), graph.new_zeros(active, inputs.count, size), active)
-        edges = _sum(
-            inputs.edges,
-            encoded.get("edge"),
-            graph.new_zeros(()).expand(active, inputs.count, inputs.count, size),
-            active,
-        )
+        nodes: Features = inputs.nodes[:active]
+        edges = inputs.edges[:active]
+        if "node" in encoded:
+            nodes = inputs.nodes[:active] + encoded["node"]
+        if "edge" in encoded:
+            edges = edges + encoded["edge"]
         if low_precision():  # two keys that differ by little would be one number; after an encoding they are two
             nodes = computed(nodes)
         if self.composed is not None:
@@ -155,10 +157,3 @@ class TaskHeads(nn.Module):
             edges, pointers = edges[ending], None if pointers is None else pointers[ending]
         outputs = self.decode_outputs(output.nodes[ending], edges, graph.graph[ending], pointers, noise)
         return hints, outputs
-
-
-def _sum(inputs: Affine | None, hints: Affine | None, zeros: Tensor, active: int) -> Features:
-    """The encoded inputs and hints of one place."""
-    if inputs is None or hints is None:
-        return (zeros if inputs is None else inputs[:active]) if hints is None else hints
-    return inputs[:active] + hints
