@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +134,29 @@ def test_json_and_csv_hold_what_an_evaluation_in_python_gives(run, runs, tmp_pat
         along = [float(line["value"]) for line in some if line["name"] == "pi_h"]
         assert along == pytest.approx(evaluation.hints["pi_h"].each.tolist())
     assert out.count("hints of bfs") == 2 and "pi_h_reversed" in out and "step 1" in out
+
+
+def test_hints_that_change_are_told_apart_by_step_and_by_node(run, runs, tmp_path):
+    file = tmp_path / "out.json"
+    flags = ("--n", 6, "--samples", 5, "--by-node", "--hints-from", "truth", "--json", file)
+    code, out, err = run(runs / "bfs" / "rnar", *flags)
+    assert (code, err) == (0, "") and max(map(len, out.splitlines())) <= 80
+    assert re.search(r"^pi_h +that change .*\n +all  .*\n +all, if copied ", out, re.MULTILINE)
+    assert "changes of hints by step, bfs" in out and "changes of hints by node, bfs" in out
+    opened = Run(runs / "bfs" / "rnar")
+    network, batch = opened.network(), opened.model.batch(rnar.clrs.sample("bfs", 6, 5, SEED))
+    network.hints = replace(network.hints, source="truth")
+    expected = evaluate(network, batch, hints=True).changes
+    stored = json.loads(file.read_text())["evaluations"][0]["changes"]
+    assert stored.keys() == expected.keys()
+    for name, changes in expected.items():
+        for which in ("changed", "all", "copied"):
+            shares = stored[name][which]
+            assert shares["all"] == pytest.approx(float(getattr(changes.total, which)))
+            for found, right in (("steps", changes.by_step), ("nodes", changes.by_node)):
+                numbers = [math.nan if x is None else x for x in shares[found]]
+                assert numbers == pytest.approx(getattr(right, which).tolist(), nan_ok=True)
+    assert "by node" not in run(runs / "bfs" / "rnar", "--n", 4, "--samples", 2, "--hints")[1]
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
+import numpy as np
 import torch
 import tyro
 from rich.console import Console
@@ -16,6 +17,7 @@ from rnar.cli.output import bar, image_format, screen, tell
 from rnar.clrs import find
 from rnar.common.blame import place_of
 from rnar.common.files import free, write
+from rnar.evaluation.changes import accuracies
 from rnar.evaluation.sets import ProblemSet, exported, problem_sets
 from rnar.inference.answer import Answer
 from rnar.inference.pretrained import run_folder
@@ -33,6 +35,7 @@ from rnar.training.run import Run, Which
 from rnar.training.settings import Device
 
 MOMENTS = 5  # of the steps that the table of hints has
+CHANGES = ("that change", "all", "all, if copied")  # as in `Accuracies`
 
 
 def evaluate(
@@ -41,6 +44,7 @@ def evaluate(
     samples: Annotated[tuple[int, ...], flag("INT...", "as many as the official set has")] = (),
     data: Annotated[Path | None, flag("FILE.npz", "the official test set")] = None,
     hints: bool = False,
+    by_node: bool = False,
     network: Which = "best",
     hard_hints: bool = False,
     hints_from: HintSource = "network",
@@ -67,7 +71,8 @@ def evaluate(
         n: Sizes to try. A string matcher's needle comes on top of them, as in the official sets.
         samples: How many samples of each size: one number, or one for each of --n.
         data: Samples that `rnar data export` wrote, in place of --n and --samples.
-        hints: Score the hints too, at each step.
+        hints: Score the hints too, at each step; and where they change, beside what copying them would score.
+        by_node: Score them where they change by node as well as by step.
         network: The one that was selected, the last one, or the average of the weights, if the run kept one.
         hard_hints: Feed hints back as decisions, and not as probabilities.
         hints_from: What is fed as hints after the first step: the network's own, the true ones, or zeros.
@@ -91,6 +96,7 @@ def evaluate(
     if worst and after < 1:
         raise ValueError("--worst makes pages of whole runs; leave --after away")
     hard = True if hard_hints else None
+    hints = hints or by_node
     place, trial = chosen_device(device), Trial(network, hard, hints_from, precision, after)
     files = writers(csv, json, figure, force)
     refused = Refused()
@@ -108,6 +114,8 @@ def evaluate(
     console.print(table(outcomes))
     for outcome in outcomes if hints else ():
         console.print(hint_table(outcome))
+        for places in ("steps", "nodes")[: 1 + by_node]:
+            console.print(change_table(outcome, places))
     for line in made:
         console.print(line, soft_wrap=True)
     return refused.code
@@ -234,12 +242,37 @@ def hint_table(outcome: Outcome) -> Table:
     steps = max((len(tally.counts) for tally in hints.values()), default=0)
     moments = sorted({round(1 + k * (steps - 1) / (MOMENTS - 1)) for k in range(MOMENTS)}) if steps else []
     page = plain_table(["hint", "measure"], ["all steps", *(f"step {t}" for t in moments)])
-    page.title = f"hints of {outcome.problems.task}, n={outcome.problems.n}, {by_name(outcome.run)}"
-    page.title_justify = "left"
+    page.title, page.title_justify = f"hints of {title(outcome)}", "left"
     for name, tally in hints.items():
         shown = error if tally.measure.is_error else percent
         page.add_row(Text(name), tally.measure.name, *map(shown, [tally.score, *(tally.each[t - 1] for t in moments)]))
     return page
+
+
+def change_table(outcome: Outcome, places: Literal["steps", "nodes"]) -> Table:
+    """How well each hint is predicted where it changes, over all of its steps or nodes, and over a fifth of them."""
+    found = {name: getattr(changes, places) for name, changes in outcome.evaluation.changes.items()}
+    found = {name: counts for name, counts in found.items() if len(counts)}
+    count = max(map(len, found.values()), default=0)
+    parts = np.array_split(np.arange(count), min(MOMENTS, count) or 1)
+    page = plain_table(["hint", "entries"], [f"all {places}", *(_span(places, part) for part in parts)])
+    page.title, page.title_justify = f"changes of hints by {places[:-1]}, {title(outcome)}", "left"
+    for name, counts in found.items():
+        counts = np.concatenate([counts, np.zeros((count - len(counts), counts.shape[1]))])
+        sums = np.array([counts.sum(axis=0), *(counts[part].sum(axis=0) for part in parts)])
+        for k, (entries, shares) in enumerate(zip(CHANGES, accuracies(sums), strict=True)):
+            page.add_row(Text(name if k == 0 else ""), entries, *map(percent, shares))
+    return page
+
+
+def _span(places: str, part: np.ndarray) -> str:
+    """The first and the last of some steps or nodes: steps count from 1, nodes from 0."""
+    first, last = (part[[0, -1]] + (places == "steps")) if len(part) else (0, 0)
+    return f"{first}–{last}" if first < last else str(first)
+
+
+def title(outcome: Outcome) -> str:
+    return f"{outcome.problems.task}, n={outcome.problems.n}, {by_name(outcome.run)}"
 
 
 def error(value: float) -> str:

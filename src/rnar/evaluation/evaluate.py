@@ -20,6 +20,7 @@ from torch import Tensor
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Feature
 from rnar.common.checking import checked
+from rnar.evaluation.changes import ChangeCounter
 from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.measures import Measure, Tally, measure_of
 from rnar.evaluation.memory import BUDGET, cut
@@ -137,14 +138,19 @@ def evaluating(reasoner: Reasoner, piece: Piece) -> Iterator[None]:
 def _try(reasoner: Reasoner, piece: Piece, tell: Tell) -> Evaluation:
     """Run the network on some samples, and count."""
     samples, spec = reasoner.load(piece.batch), reasoner.heads_of(piece.batch.task).spec
-    along = {name: [] for name in (reasoner.heads_of(piece.batch.task).decoded_hints if piece.hints else {})}
+    decoded = reasoner.heads_of(piece.batch.task).decoded_hints if piece.hints else {}
+    along = {name: [] for name in decoded}
+    changes = {name: ChangeCounter() for name, feature in decoded.items() if feature.kind != "scalar"}
 
     def each(t: int, predicted: dict[str, Tensor]) -> None:
         judged = samples.judged[t] if along else 0
         if judged:
             for name, logits in predicted.items():
-                truth = samples.hints[name][t + 1, :judged]
-                along[name].append(_counts(spec.hints[name], logits[:judged], truth).sum(axis=0))
+                before, truth = samples.hints[name][t : t + 2, :judged]
+                decided = kind_of(spec.hints[name]).decide(logits[:judged])
+                along[name].append(measure_of(spec.hints[name]).counts(decided, truth).sum(dim=0).cpu().numpy())
+                if name in changes:
+                    changes[name].add(decided, before, truth)
         tell(rollout.active[t] / piece.total)
 
     with evaluating(reasoner, piece):
@@ -155,6 +161,7 @@ def _try(reasoner: Reasoner, piece: Piece, tell: Tell) -> Evaluation:
     return Evaluation(
         {name: Tally(measure_of(spec.outputs[name]), counts) for name, counts in outputs.items()},
         {name: _at_steps(measure_of(spec.hints[name]), steps) for name, steps in along.items()},
+        {name: counter.changes for name, counter in changes.items()},
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rnar.evaluation.changes import Changes
 from rnar.evaluation.measures import Tally
 
 DRAWS, DRAWS_SEED = 1000, 0
@@ -19,6 +20,8 @@ class Evaluation:
     """of each output, at each sample"""
     hints: dict[str, Tally] = field(default_factory=dict)
     """of each hint, at each step from 1 on, over the samples that have that step; empty if it was not asked for"""
+    changes: dict[str, Changes] = field(default_factory=dict)
+    """of each hint but numbers: how well it is predicted where it changes, beside what copying it would score"""
 
     @property
     def samples(self) -> int:
@@ -63,4 +66,5 @@ class Evaluation:
         return Evaluation(
             {name: tally.followed_by(other.tallies[name]) for name, tally in self.tallies.items()},
             {name: tally.plus(other.hints[name]) for name, tally in self.hints.items()},
+            {name: changes.plus(other.changes[name]) for name, changes in self.changes.items()},
         )

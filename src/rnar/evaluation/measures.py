@@ -34,7 +34,7 @@ class Measure(ABC):
         """[..., width], added up over samples -> [...]; NaN where there was nothing to judge. Of two numbers the second
         is of how many entries the first is the sum, and this is their mean."""
         total, entries = np.moveaxis(sums, -1, 0)
-        return _divided(total, entries, np.nan)
+        return divided(total, entries, np.nan)
 
     @abstractmethod
     def right(self, counts: np.ndarray) -> np.ndarray:
@@ -65,8 +65,8 @@ class F1(Measure):
 
     def score(self, sums: np.ndarray) -> np.ndarray:
         hits, said, true = np.moveaxis(sums, -1, 0)
-        precision, recall = _divided(hits, said, 1.0), _divided(hits, true, 1.0)
-        return _divided(2 * precision * recall, precision + recall, 0.0)
+        precision, recall = divided(hits, said, 1.0), divided(hits, true, 1.0)
+        return divided(2 * precision * recall, precision + recall, 0.0)
 
     def right(self, counts: np.ndarray) -> np.ndarray:
         return (counts[:, 0] == counts[:, 1]) & (counts[:, 0] == counts[:, 2])
@@ -117,10 +117,7 @@ class Tally(NamedTuple):
 
     def plus(self, other: Tally) -> Tally:
         """The sums at each place, where one may have more places than the other."""
-        total = np.zeros((max(len(self.counts), len(other.counts)), self.measure.width))
-        for counts in (self.counts, other.counts):
-            total[: len(counts)] += counts
-        return Tally(self.measure, total)
+        return Tally(self.measure, padded_sum(self.counts, other.counts))
 
 
 def _added_up(*entries: Tensor) -> Tensor:
@@ -128,6 +125,15 @@ def _added_up(*entries: Tensor) -> Tensor:
     return torch.stack([x.reshape(len(x), -1).sum(dim=1, dtype=torch.float64) for x in entries], dim=1)
 
 
-def _divided(x: np.ndarray, y: np.ndarray, otherwise: float) -> np.ndarray:
+def padded_sum(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """[P, width] + [Q, width] -> [max(P, Q), width], where missing rows are zeros"""
+    total = np.zeros((max(len(one), len(other)), one.shape[1]))
+    for counts in (one, other):
+        total[: len(counts)] += counts
+    return total
+
+
+def divided(x: np.ndarray, y: np.ndarray, otherwise: float) -> np.ndarray:
+    """x / y, or another value where y is 0"""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(y > 0, x / y, otherwise)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from rnar.evaluation.changes import Changes
 from rnar.evaluation.measures import Tally
 from rnar.nn.heads import HintSource
 from rnar.report.runs import Row
@@ -59,6 +60,7 @@ def plain(outcome: Outcome) -> dict[str, Any]:
         "exact": evaluation.exact,
         "outputs": {name: _number(score) for name, score in evaluation.outputs.items()},
         "hints": {name: _hint(tally) for name, tally in evaluation.hints.items()},
+        "changes": {name: _changes(changes) for name, changes in evaluation.changes.items()},
         "seconds": round(outcome.seconds, 3),
     }
 
@@ -66,6 +68,15 @@ def plain(outcome: Outcome) -> dict[str, Any]:
 def _hint(tally: Tally) -> dict[str, Any]:
     steps = [_number(score) for score in tally.each]
     return {"measure": tally.measure.name, "all": _number(tally.score), "steps": steps}
+
+
+def _changes(changes: Changes) -> dict[str, Any]:
+    """The accuracy of a hint where it changes, over all entries, and of copying it: in all, by step and by node."""
+    found = {}
+    for name, total in changes.total._asdict().items():
+        steps, nodes = (getattr(places, name).tolist() for places in (changes.by_step, changes.by_node))
+        found[name] = {"all": _number(total), "steps": [*map(_number, steps)], "nodes": [*map(_number, nodes)]}
+    return found
 
 
 def _number(value: float) -> float | None:
