@@ -1,5 +1,6 @@
 """What a network believed while it solved problems: its decisions at each step, and how sure it was of them."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -9,14 +10,13 @@ from torch import Tensor
 
 from rnar.clrs import find
 from rnar.clrs.batch import Batch, Sample, as_batch
-from rnar.clrs.spec import Feature
-from rnar.evaluation.evaluate import Piece, Progress, View, evaluating, workers_of
+from rnar.clrs.spec import Feature, Spec
+from rnar.evaluation.evaluate import Piece, Progress, View, in_pieces, run_through, workers_of
 from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.measures import Tally, measure_of
-from rnar.evaluation.memory import BUDGET, cut
+from rnar.evaluation.memory import BUDGET
 from rnar.nn.kinds import Logits, PermutationLogits, kind_of
 from rnar.nn.reasoner import Reasoner
-from rnar.nn.rollout import Rollout
 from rnar.runtime.workers import Tell, Workers
 
 SLACK = 0.1  # of the range that a number has in a run: so far off is wrong
@@ -28,9 +28,9 @@ class Said(NamedTuple):
     decided: np.ndarray
     """in stored form"""
     sure: np.ndarray | None
-    """the same shape: how probable it held what it decided; None of numbers"""
+    """the same shape: the probability of what it decided; None of numbers"""
     true: np.ndarray | None
-    """the same shape: how probable it held what is true"""
+    """the same shape: the probability of what is true; None of numbers"""
     shares: np.ndarray | None
     """of a mask the probability of yes [...], of a mask_one that of each node [..., n]; None of other kinds"""
 
@@ -44,12 +44,17 @@ class Wrong(NamedTuple):
     """how many of its entries are"""
 
 
+@dataclass
 class Belief:
     """What a network believed of one sample. Of hints, those that the algorithm has and the network predicts."""
 
-    def __init__(self, sample: Sample, hints: dict[str, Said], outputs: dict[str, Said]):
-        self.sample, self.hints, self.outputs = sample, hints, outputs
-        self.spec = find(sample.task).spec
+    sample: Sample
+    hints: dict[str, Said]
+    outputs: dict[str, Said]
+
+    @property
+    def spec(self) -> Spec:
+        return find(self.sample.task).spec
 
     @property
     def answers(self) -> dict[str, np.ndarray]:
@@ -59,34 +64,35 @@ class Belief:
     @cached_property
     def wrong_hints(self) -> dict[str, np.ndarray]:
         """Which entries are wrong, at each step from 1 on: bool [T-1, ...]"""
-        truth = self.sample.hints
+        truth, features = self.sample.hints, self.spec.hints
         return {
-            name: is_wrong(self.spec.hints[name], said.decided, truth[name][1:], slack(truth[name]))
+            name: is_wrong(features[name], said.decided, truth[name][1:], slack(truth[name]))
             for name, said in self.hints.items()
         }
 
     @cached_property
     def wrong_outputs(self) -> dict[str, np.ndarray]:
-        truth = self.sample.outputs
+        """Which entries are wrong: bool [...]"""
+        truth, features = self.sample.outputs, self.spec.outputs
         return {
-            name: is_wrong(self.spec.outputs[name], said.decided, truth[name], slack(truth[name]))
+            name: is_wrong(features[name], said.decided, truth[name], slack(truth[name]))
             for name, said in self.outputs.items()
         }
 
     @property
     def agrees(self) -> bool:
-        """Is the answer the algorithm's in every entry?"""
+        """True if the answer is the algorithm's in every entry."""
         return not any(wrong.any() for wrong in self.wrong_outputs.values())
 
     @property
     def evaluation(self) -> Evaluation:
-        """What is counted of its answer, as `evaluate` counts it."""
-        found = {}
+        """The same counts of its answer as those of `evaluate`."""
+        tallies = {}
         for name, said in self.outputs.items():
             measure = measure_of(self.spec.outputs[name])
             pair = (torch.from_numpy(np.array(x)[None]) for x in (said.decided, self.sample.outputs[name]))
-            found[name] = Tally(measure, measure.counts(*pair).numpy())
-        return Evaluation(found)
+            tallies[name] = Tally(measure, measure.counts(*pair).numpy())
+        return Evaluation(tallies)
 
     @property
     def score(self) -> float:
@@ -115,21 +121,21 @@ class Belief:
 
     @property
     def sure(self) -> float:
-        """How probable it held its answer: the mean over all entries that are decided."""
-        return float(np.mean(self._of_entries())) if self._of_entries().size else float("nan")
+        """The mean probability of its decisions over all judged entries of the outputs; NaN if there are none."""
+        return float(np.mean(self._probabilities)) if self._probabilities.size else float("nan")
 
     @property
     def least_sure(self) -> float:
-        return float(np.min(self._of_entries())) if self._of_entries().size else float("nan")
+        """The least of these probabilities."""
+        return float(np.min(self._probabilities)) if self._probabilities.size else float("nan")
 
-    def _of_entries(self) -> np.ndarray:
-        """Of each decided entry of the outputs how sure it was; what is not judged does not count."""
-        kept = [
-            said.sure[np.asarray(self.sample.outputs[name]) >= 0]
-            for name, said in self.outputs.items()
-            if said.sure is not None
-        ]
-        return np.concatenate([np.ravel(each) for each in kept]) if kept else np.empty(0)
+    @property
+    def _probabilities(self) -> np.ndarray:
+        truth = self.sample.outputs
+        sure = {name: said.sure for name, said in self.outputs.items() if said.sure is not None}
+        return np.concatenate(
+            [np.empty(0, np.float32), *(np.ravel(x[np.asarray(truth[name]) >= 0]) for name, x in sure.items())]
+        )
 
 
 def is_wrong(feature: Feature, decided: np.ndarray, truth: np.ndarray, slack: float) -> np.ndarray:
@@ -171,45 +177,32 @@ def believed(
     """
     batch = as_batch(batch)
     with workers_of(network, threads=1) as workers:
-        places = cut(workers, batch, True, budget)
-        total, config = int(np.maximum(1, batch.lengths - 1).sum()), workers.reasoner.hints
-        pieces = (Piece(view(batch.part(some)), config, seed, hints, total) for some in places)
-        found = [said for piece in workers.map(_believe, pieces, progress) for said in piece]
-    order = np.argsort(np.concatenate(places))
-    return [Belief(batch.sample(b), *found[k]) for b, k in enumerate(order)]
+        how = seed, hints, "float32"
+        pieces, order = in_pieces(_believed, workers, batch, True, view, progress, budget, *how)
+    beliefs = [said for piece in pieces for said in piece]
+    return [Belief(batch.sample(b), *beliefs[k]) for b, k in enumerate(order)]
 
 
-@torch.no_grad()
-def _believe(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[str, Said], dict[str, Said]]]:
+def _believed(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[str, Said], dict[str, Said]]]:
     """The hints and outputs of each sample of a piece."""
     samples, heads = reasoner.load(piece.batch), reasoner.heads_of(piece.batch.task)
-    spec = heads.spec
+    spec, size, steps = heads.spec, len(samples.lengths), max(samples.lengths) - 1
     of_algorithm = find(piece.batch.task).spec.hints if piece.hints else {}
-    steps = max(samples.lengths) - 1
-    along = {
-        name: _room(spec.hints[name], steps, len(samples.lengths), samples.nodes)
-        for name in of_algorithm
-        if name in heads.decoded_hints
-    }
+    names = [name for name in of_algorithm if name in heads.decoded_hints]
+    room = {name: _room(spec.hints[name], steps, size, samples.nodes) for name in names}
 
-    def each(t: int, predicted: dict[str, Tensor]) -> None:
-        judged = samples.judged[t] if along else 0
-        if judged:
-            for name, room in along.items():
-                said = _said(spec.hints[name], predicted[name][:judged], samples.hints[name][t + 1, :judged])
-                for place, x in zip(room, said, strict=True):
-                    if place is not None:
-                        place[t, :judged] = x
-        tell(rollout.active[t] / piece.total)
+    def hear(name: str, t: int, logits: Tensor, truth: Tensor) -> None:
+        if name in room:
+            for place, x in zip(room[name], _said(spec.hints[name], logits, truth[1]), strict=True):
+                if place is not None:
+                    place[t, : len(logits)] = x
 
-    with evaluating(reasoner, piece):
-        rollout = Rollout(reasoner, samples, piece.seed)
-        logits = rollout.run(keep_hints=False, each=each).outputs
+    logits = run_through(reasoner, samples, piece, tell, hear if names else None)
     outputs = {name: _said(f, logits[name], samples.outputs[name]) for name, f in spec.outputs.items()}
     return [
         (
-            {name: _one(room, (slice(samples.lengths[b] - 1), b)) for name, room in along.items()},
-            {name: _one(said, b) for name, said in outputs.items()},
+            {name: _part(said, (slice(samples.lengths[b] - 1), b)) for name, said in room.items()},
+            {name: _part(said, b) for name, said in outputs.items()},
         )
         for b in samples.back.tolist()
     ]
@@ -232,18 +225,14 @@ def _said(feature: Feature, logits: Logits, truth: Tensor) -> Said:
         return Said(stored, None, None, None)
     if feature.kind == "mask":
         sure, true = (torch.where(yes == 1, wide, 1 - wide) for yes in (decided, truth))
-        return Said(stored, _plain(sure), _plain(true), _plain(wide))
-    sure, true = (wide.gather(-1, of.clamp(min=0).long()[..., None])[..., 0] for of in (decided, truth))
+    else:
+        sure, true = (wide.gather(-1, of.clamp(min=0).long()[..., None])[..., 0] for of in (decided, truth))
     if isinstance(logits, PermutationLogits):  # the first node of an order is decided by itself
         first, here = logits.first.softmax(dim=-1), torch.arange(wide.shape[-1], device=wide.device)
         sure, true = (torch.where(of == here, first, x) for of, x in ((decided, sure), (truth, true)))
-    return Said(stored, _plain(sure), _plain(true), _plain(wide) if feature.kind == "mask_one" else None)
+    sure, true, shares = (x.float().cpu().numpy() for x in (sure, true, wide))
+    return Said(stored, sure, true, shares if feature.kind in ("mask", "mask_one") else None)
 
 
-def _plain(x: Tensor) -> np.ndarray:
-    return x.float().cpu().numpy()
-
-
-def _one(said: Said, where: Any) -> Said:
-    parts: list[Any] = [None if x is None else x[where] for x in said]
-    return Said(*parts)
+def _part(said: Said, where: Any) -> Said:
+    return Said(*(None if x is None else x[where] for x in said))  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ right in nearly all of them, and has learned nothing. So the entries that change
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +15,9 @@ from torch import Tensor
 
 from rnar.evaluation.measures import divided, padded_sum
 
-WIDTH = 4
-
 
 class Accuracies(NamedTuple):
-    """Shares of entries, each of one shape; NaN where there is no such entry."""
+    """Shares of entries, of one shape; NaN where there is no such entry."""
 
     changed: np.ndarray
     """right, among the entries whose true hint differs from that of the step before"""
@@ -28,7 +27,8 @@ class Accuracies(NamedTuple):
     """right, among all entries, if the true hint of the step before were the prediction"""
 
 
-class Changes(NamedTuple):
+@dataclass(frozen=True)
+class Changes:
     """Counts of the entries of one hint, added up over samples.
 
     A row has four numbers: how many entries change, how many of these are right, how many are judged at all, and how
@@ -55,33 +55,19 @@ class Changes(NamedTuple):
         """[N]"""
         return accuracies(self.nodes)
 
-    def plus(self, other: Changes) -> Changes:
-        """The counts of both, of which one may have more steps than the other."""
-        return Changes(padded_sum(self.steps, other.steps), padded_sum(self.nodes, other.nodes))
-
-
-class ChangeCounter:
-    """Counts the entries of one hint, step after step."""
-
-    def __init__(self) -> None:
-        self.steps: list[np.ndarray] = []
-        self.nodes: np.ndarray = np.zeros((0, WIDTH))
-
-    def add(self, decided: Tensor, before: Tensor, truth: Tensor) -> None:
-        """Count one step of some samples: the prediction, and the true hint before and after it, [B, ...] as stored."""
+    def count(self, t: int, decided: Tensor, before: Tensor, truth: Tensor) -> None:
+        """Add step t of some samples: the prediction, and the true hint before and after it, [B, ...] as stored."""
         judged = truth >= 0
         changed, right = judged & (truth != before), judged & (decided == truth)
         entries = torch.stack([changed, changed & right, judged, right], dim=-1)
-        of_nodes, samples = truth.dim() > 1, len(truth)
-        counts = entries.reshape(samples, truth.shape[1] if of_nodes else 1, -1, WIDTH).sum(dim=(0, 2))  # [N or 1, 4]
-        counts = counts.cpu().numpy().astype(float)
-        self.steps.append(counts.sum(axis=0))
-        if of_nodes:
-            self.nodes = padded_sum(self.nodes, counts)
+        counts = entries.reshape(len(truth), len(self.nodes) or 1, -1, 4).sum(dim=(0, 2)).cpu().numpy()  # [N or 1, 4]
+        self.steps[t] += counts.sum(axis=0)
+        if len(self.nodes):
+            self.nodes[:] += counts
 
-    @property
-    def changes(self) -> Changes:
-        return Changes(np.array(self.steps).reshape(-1, WIDTH), self.nodes)
+    def __add__(self, other: Changes) -> Changes:
+        """The counts of both, of which one may have more steps than the other."""
+        return Changes(padded_sum(self.steps, other.steps), padded_sum(self.nodes, other.nodes))
 
 
 def accuracies(counts: np.ndarray) -> Accuracies:

@@ -1,4 +1,4 @@
-"""Trying a network on samples, in little memory.
+"""Evaluating a network on samples, in little memory.
 
     evaluate(reasoner, model.batch(rnar.clrs.official("bfs", "test"))).score
 
@@ -11,42 +11,46 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from rnar.clrs.batch import Batch, Sample, as_batch
-from rnar.clrs.spec import Feature
+from rnar.clrs.spec import Spec
 from rnar.common.checking import checked
-from rnar.evaluation.changes import ChangeCounter
+from rnar.evaluation.changes import Changes
 from rnar.evaluation.evaluation import Evaluation
-from rnar.evaluation.measures import Measure, Tally, measure_of
+from rnar.evaluation.measures import Tally, measure_of
 from rnar.evaluation.memory import BUDGET, cut
 from rnar.nn.heads import HintConfig
 from rnar.nn.kinds import Logits, kind_of
 from rnar.nn.reasoner import Reasoner
 from rnar.nn.rollout import Rollout
+from rnar.nn.samples import Samples
 from rnar.runtime.workers import Precision, Tell, Workers, autocast
 
 __all__ = ["Evaluation", "evaluate"]
 
 View = Callable[[Batch], Batch]
 Progress = Callable[[float], None]
+Hear = Callable[[str, int, Tensor, Tensor], None]
+"""(hint, t, logits [B, ...], truth at steps t and t + 1 [2, B, ...]), of the samples that are judged at step t"""
 
 
 class Piece(NamedTuple):
-    """Some samples, and what is wanted of them."""
+    """Some samples, and how a network runs through them."""
 
     batch: Batch
     """as the model sees them"""
     config: HintConfig
-    seed: int
-    hints: bool
     total: int
     """the steps of all samples of all pieces"""
-    precision: Precision = "float32"
+    seed: int
+    hints: bool
+    """hints are wanted, too"""
+    precision: Precision
 
 
 @checked
@@ -77,7 +81,10 @@ def evaluate(
     if batch.size == 0:
         raise ValueError("this batch has no samples to evaluate a network on")
     with workers_of(network) as workers:
-        return _evaluated(workers, batch, seed, hints, progress, view, budget, precision)
+        needed = hints or workers.reasoner.hints.source == "truth"
+        parts, order = in_pieces(_evaluated, workers, batch, needed, view, progress, budget, seed, hints, precision)
+    whole = reduce(Evaluation.__add__, parts)
+    return replace(whole, tallies={name: Tally(x.measure, x.counts[order]) for name, x in whole.tallies.items()})
 
 
 @contextmanager
@@ -93,90 +100,85 @@ def workers_of(network: Reasoner | Workers, threads: int | None = None) -> Itera
         workers.close()
 
 
-def _evaluated(
+def in_pieces(
+    work: Callable[[Reasoner, Piece, Tell], Any],
     workers: Workers,
     batch: Batch,
-    seed: int,
-    hints: bool,
-    progress: Progress | None,
+    needed: bool,
     view: View | None,
+    progress: Progress | None,
     budget: int,
-    precision: Precision,
-) -> Evaluation:
-    config = workers.reasoner.hints
-    needed = hints or config.source == "truth"
+    *how: Any,
+) -> tuple[list[Any], np.ndarray]:
+    """Let workers do something with a batch, piece by piece.
+
+    Args:
+        needed: All true hints are, and not the first alone.
+        how: The last fields of `Piece`.
+
+    Returns:
+        What came of each piece, and int [B]: at which place of all pieces in a row each sample of the batch is.
+    """
     places = cut(workers, batch, needed, budget)
-    total = int(np.maximum(1, batch.lengths - 1).sum())
-    pieces = (Piece(_taken(batch, some, needed, view), config, seed, hints, total, precision) for some in places)
-    found = workers.map(_try, pieces, progress)
-    return _in_order(places, reduce(Evaluation.__add__, found))
+    total, config = int(np.maximum(1, batch.lengths - 1).sum()), workers.reasoner.hints
+    pieces = (Piece(_taken(batch, some, needed, view), config, total, *how) for some in places)
+    return workers.map(work, pieces, progress), np.argsort(np.concatenate(places))
 
 
 def _taken(batch: Batch, some: np.ndarray, hints: bool, view: View | None) -> Batch:
-    """Some samples as the model sees them. It is given no hint but the first: others are taken if they are wanted."""
+    """Some samples as the model sees them. It is given no hint but the first: others are taken if they are needed."""
     given = batch if hints else replace(batch, lengths=np.minimum(batch.lengths, 1))
     piece = given.part(some)
     return replace(as_batch(view(piece)) if view else piece, lengths=batch.lengths[some])
 
 
-@contextmanager
-def evaluating(reasoner: Reasoner, piece: Piece) -> Iterator[None]:
-    """A network in evaluation mode, with the hints and the precision of a piece; afterwards it is as it was."""
+@torch.no_grad()
+def run_through(reasoner: Reasoner, samples: Samples, piece: Piece, tell: Tell, hear: Hear | None) -> dict[str, Logits]:
+    """Run a network through a piece: the logits of its outputs, in the order of `samples`."""
+
+    def each(t: int, predicted: dict[str, Tensor]) -> None:
+        judged = samples.judged[t]
+        if hear is not None and judged:
+            for name, logits in predicted.items():
+                hear(name, t, logits[:judged], samples.hints[name][t : t + 2, :judged])
+        tell(rollout.active[t] / piece.total)
+
     modes, config = {module: module.training for module in reasoner.modules()}, reasoner.hints
     try:
         reasoner.eval()
         reasoner.hints = piece.config
         with autocast(reasoner, piece.precision):
-            yield
+            rollout = Rollout(reasoner, samples, piece.seed)
+            return rollout.run(keep_hints=False, each=each).outputs
     finally:
         reasoner.hints = config
         for module, training in modes.items():
             module.training = training
 
 
-@torch.no_grad()
-def _try(reasoner: Reasoner, piece: Piece, tell: Tell) -> Evaluation:
+def _evaluated(reasoner: Reasoner, piece: Piece, tell: Tell) -> Evaluation:
     """Run the network on some samples, and count."""
-    samples, spec = reasoner.load(piece.batch), reasoner.heads_of(piece.batch.task).spec
-    decoded = reasoner.heads_of(piece.batch.task).decoded_hints if piece.hints else {}
-    along = {name: [] for name in decoded}
-    changes = {name: ChangeCounter() for name, feature in decoded.items() if feature.kind != "scalar"}
+    samples, heads = reasoner.load(piece.batch), reasoner.heads_of(piece.batch.task)
+    spec, names = heads.spec, heads.decoded_hints if piece.hints else ()
+    hints, changes = _places(spec, names, max(samples.lengths) - 1, samples.nodes)
 
-    def each(t: int, predicted: dict[str, Tensor]) -> None:
-        judged = samples.judged[t] if along else 0
-        if judged:
-            for name, logits in predicted.items():
-                before, truth = samples.hints[name][t : t + 2, :judged]
-                decided = kind_of(spec.hints[name]).decide(logits[:judged])
-                along[name].append(measure_of(spec.hints[name]).counts(decided, truth).sum(dim=0).cpu().numpy())
-                if name in changes:
-                    changes[name].add(decided, before, truth)
-        tell(rollout.active[t] / piece.total)
+    def hear(name: str, t: int, logits: Tensor, truth: Tensor) -> None:
+        decided = kind_of(spec.hints[name]).decide(logits)
+        hints[name].counts[t] = hints[name].measure.counts(decided, truth[1]).sum(dim=0).cpu().numpy()
+        if name in changes:
+            changes[name].count(t, decided, *truth)
 
-    with evaluating(reasoner, piece):
-        rollout = Rollout(reasoner, samples, piece.seed)
-        logits = rollout.run(keep_hints=False, each=each).outputs
-    back = samples.back.cpu().numpy()
-    outputs = {name: _counts(f, logits[name], samples.outputs[name])[back] for name, f in spec.outputs.items()}
-    return Evaluation(
-        {name: Tally(measure_of(spec.outputs[name]), counts) for name, counts in outputs.items()},
-        {name: _at_steps(measure_of(spec.hints[name]), steps) for name, steps in along.items()},
-        {name: counter.changes for name, counter in changes.items()},
-    )
+    logits, tallies = run_through(reasoner, samples, piece, tell, hear if names else None), {}
+    for name, feature in spec.outputs.items():
+        measure, decided = measure_of(feature), kind_of(feature).decide(logits[name])
+        counts = measure.counts(decided, samples.outputs[name])[samples.back]
+        tallies[name] = Tally(measure, counts.cpu().numpy())
+    return Evaluation(tallies, hints, changes)
 
 
-def _counts(feature: Feature, logits: Logits, truth: Tensor) -> np.ndarray:
-    """What is counted of each sample: [B, width]"""
-    return measure_of(feature).counts(kind_of(feature).decide(logits), truth).cpu().numpy()
-
-
-def _at_steps(measure: Measure, steps: list[np.ndarray]) -> Tally:
-    return Tally(measure, np.array(steps).reshape(-1, measure.width))
-
-
-def _in_order(pieces: list[np.ndarray], whole: Evaluation) -> Evaluation:
-    """Samples in the batch's order, and not piece by piece."""
-    back = np.argsort(np.concatenate(pieces))
-    return replace(
-        whole, tallies={name: tally._replace(counts=tally.counts[back]) for name, tally in whole.tallies.items()}
-    )
+def _places(spec: Spec, names: Any, steps: int, nodes: int) -> tuple[dict[str, Tally], dict[str, Changes]]:
+    """Zeros, to which the counts of hints are added at each of T-1 steps."""
+    measures = {name: measure_of(spec.hints[name]) for name in names}
+    tallies = {name: Tally(measure, np.zeros((steps, measure.width))) for name, measure in measures.items()}
+    rows = {name: (*spec.hints[name].shape(nodes), 0)[0] for name in names if spec.hints[name].kind != "scalar"}
+    return tallies, {name: Changes(np.zeros((steps, 4)), np.zeros((count, 4))) for name, count in rows.items()}

@@ -1,13 +1,14 @@
-"""What came out when a network was tried on samples: scores, and how far they can be trusted."""
+"""The result of an evaluation: scores, and intervals for them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from rnar.evaluation.changes import Changes
-from rnar.evaluation.measures import Tally
+from rnar.evaluation.measures import Tally, padded_sum
 
 DRAWS, DRAWS_SEED = 1000, 0
 
@@ -63,8 +64,11 @@ class Evaluation:
         return np.mean([tally.measure.score(sums[name]) for name, tally in self.tallies.items()], axis=0)
 
     def __add__(self, other: Evaluation) -> Evaluation:
+        def both(one: dict[str, Tally], two: dict[str, Tally], add: Callable[..., np.ndarray]) -> dict[str, Tally]:
+            return {name: Tally(x.measure, add(x.counts, two[name].counts)) for name, x in one.items()}
+
         return Evaluation(
-            {name: tally.followed_by(other.tallies[name]) for name, tally in self.tallies.items()},
-            {name: tally.plus(other.hints[name]) for name, tally in self.hints.items()},
-            {name: changes.plus(other.changes[name]) for name, changes in self.changes.items()},
+            both(self.tallies, other.tallies, lambda *counts: np.concatenate(counts)),
+            both(self.hints, other.hints, padded_sum),
+            {name: changes + other.changes[name] for name, changes in self.changes.items()},
         )

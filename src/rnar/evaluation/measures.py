@@ -1,7 +1,7 @@
 """How each kind of feature is scored, from a few numbers of each sample that can be added up.
 
-The benchmark pools all samples before it divides. So of a sample nothing needs to be kept but these numbers, and a
-score over any choice of samples is a sum and a division.
+The benchmark pools all samples before it divides. So a score over any choice of samples is a sum of these numbers and a
+division.
 """
 
 from __future__ import annotations
@@ -20,38 +20,36 @@ class Measure(ABC):
     """The interface."""
 
     name: str
-    """what it is called in a table"""
-    width: int
+    """its name in a table"""
+    width = 2
     """how many numbers it keeps of a sample"""
     is_error = False
-    """Is less better, and 0 the best? Otherwise it goes from 0 to 1."""
+    """True if less is better and 0 the best; else a score goes from 0 to 1"""
 
     @abstractmethod
     def counts(self, decided: Tensor, stored: Tensor) -> Tensor:
         """[B, ...] in stored form, as decided and as it is -> float64 [B, width]"""
 
     def score(self, sums: np.ndarray) -> np.ndarray:
-        """[..., width], added up over samples -> [...]; NaN where there was nothing to judge. Of two numbers the second
-        is of how many entries the first is the sum, and this is their mean."""
-        total, entries = np.moveaxis(sums, -1, 0)
-        return divided(total, entries, np.nan)
+        """[..., width], added up over samples -> [...]; NaN where there was nothing to judge.
 
-    @abstractmethod
+        Of two numbers the second is of how many entries the first is the sum, and this is their mean.
+        """
+        return divided(sums[..., 0], sums[..., 1], np.nan)
+
     def right(self, counts: np.ndarray) -> np.ndarray:
-        """[B, width] -> bool [B]: is a sample right in every entry?"""
+        """[B, width] -> bool [B]: True for samples that are right in every entry."""
+        return (counts[:, :1] == counts[:, 1:]).all(axis=1)
 
 
 class Accuracy(Measure):
     """The share of judged entries that are right."""
 
-    name, width = "accuracy", 2
+    name = "accuracy"
 
     def counts(self, decided: Tensor, stored: Tensor) -> Tensor:
         judged = stored >= 0
         return _added_up((decided == stored) & judged, judged)
-
-    def right(self, counts: np.ndarray) -> np.ndarray:
-        return counts[:, 0] == counts[:, 1]
 
 
 class F1(Measure):
@@ -64,18 +62,15 @@ class F1(Measure):
         return _added_up(yes & true, yes, true)
 
     def score(self, sums: np.ndarray) -> np.ndarray:
-        hits, said, true = np.moveaxis(sums, -1, 0)
-        precision, recall = divided(hits, said, 1.0), divided(hits, true, 1.0)
+        hits, predicted, true = np.moveaxis(sums, -1, 0)
+        precision, recall = divided(hits, predicted, 1.0), divided(hits, true, 1.0)
         return divided(2 * precision * recall, precision + recall, 0.0)
-
-    def right(self, counts: np.ndarray) -> np.ndarray:
-        return (counts[:, 0] == counts[:, 1]) & (counts[:, 0] == counts[:, 2])
 
 
 class SquaredError(Measure):
-    """The mean squared error of numbers: no accuracy, less is better."""
+    """The mean squared error of numbers."""
 
-    name, width, is_error = "squared error", 2, True
+    name, is_error = "squared error", True
 
     def counts(self, decided: Tensor, stored: Tensor) -> Tensor:
         return _added_up((decided - stored).double() ** 2, torch.ones_like(stored))
@@ -85,12 +80,12 @@ class SquaredError(Measure):
 
 
 def measure_of(feature: Feature) -> Measure:
-    """How a feature is scored."""
+    """The measure of a feature."""
     return {"scalar": SquaredError, "mask": F1}.get(feature.kind, Accuracy)()
 
 
 class Tally(NamedTuple):
-    """A measure, and its numbers at several places: of each sample, or of each step."""
+    """A measure, and its numbers at several places: at each sample, or at each step."""
 
     measure: Measure
     counts: np.ndarray
@@ -108,20 +103,12 @@ class Tally(NamedTuple):
 
     @property
     def right(self) -> np.ndarray:
-        """bool: which places have every entry right"""
+        """bool: True at places where every entry is right."""
         return self.measure.right(self.counts)
-
-    def followed_by(self, other: Tally) -> Tally:
-        """The places of both."""
-        return Tally(self.measure, np.concatenate([self.counts, other.counts]))
-
-    def plus(self, other: Tally) -> Tally:
-        """The sums at each place, where one may have more places than the other."""
-        return Tally(self.measure, padded_sum(self.counts, other.counts))
 
 
 def _added_up(*entries: Tensor) -> Tensor:
-    """Each [B, ...] -> float64 [B, how many]"""
+    """Tensors [B, ...] -> float64 [B, number of tensors]"""
     return torch.stack([x.reshape(len(x), -1).sum(dim=1, dtype=torch.float64) for x in entries], dim=1)
 
 
