@@ -6,6 +6,7 @@ import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
+from signal import SIGINT, raise_signal
 
 import numpy as np
 import pytest
@@ -215,6 +216,20 @@ def test_a_run_ends_when_validation_has_not_become_better_for_too_long(small, tm
     assert contents(tmp_path / "run") == contents(tmp_path / "other")
     whole = train(replace(settings, patience=None))
     assert not whole.early and whole.steps == 20
+
+
+def test_patience_ends_a_run_at_a_validation_also_if_it_was_stopped_before(small, tmp_path, monkeypatch):
+    class Impatient(Watch):
+        def stepped(self, step: int, loss: float) -> None:
+            if step == 5:
+                raise_signal(SIGINT)
+
+    monkeypatch.setattr(Learner, "_scores", lambda self, sets: dict.fromkeys(sets, min(self.step, 2) / 100))
+    whole, parts = (tiny(tmp_path / name, steps=20, patience=3) for name in ("whole", "parts"))
+    assert train(whole).steps == 6
+    with pytest.raises(KeyboardInterrupt):
+        train(parts, Impatient())
+    assert train(parts).steps == 6 and contents(whole.path) == contents(parts.path)
 
 
 def test_a_run_begins_with_the_weights_of_another_as_far_as_they_fit(small, tmp_path):

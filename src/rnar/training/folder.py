@@ -30,7 +30,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -38,15 +38,14 @@ from rnar.common.files import read, write
 from rnar.common.fingerprint import differences
 from rnar.common.lock import locked
 from rnar.training.environment import own_code
-from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, TESTS, decoded, read_json, unpack, write_json
+from rnar.training.files import BEST, CONFIG, METRICS, RESULT, STATE, TESTS, unpack, write_json
 from rnar.training.learner import Kept, Learner
 from rnar.training.result import Result
-from rnar.training.run import Report, read_config, read_metrics, read_result, result_of
+from rnar.training.run import read_config, read_metrics, read_result, result_of
 from rnar.training.settings import Settings, refuse_others
 
 LOCK = ".lock"
 FILES = (CONFIG, METRICS, STATE, BEST, TESTS, RESULT)
-T = TypeVar("T")
 
 SAVE_EVERY = 30.0  # seconds: what is lost if the process is killed
 SAVE_SHARE = 0.005  # of the time may be spent on it
@@ -108,36 +107,35 @@ class Folder:
 
     def __init__(self, settings: Settings):
         self.settings, self.path = settings, settings.path
-        self._saved = time.monotonic()
-        self._cost = 0.0
-        self._best_step: int | None = None
         self.code: dict[str, str] = {}
-        """of a user, by which the run goes on"""
-        self._further: dict[str, Any] | None = None
+        """digests of a user's code, by which the run goes on"""
+        self._saved, self._cost = time.monotonic(), 0.0
+        self._best_step: int | None = None
+        self._config: dict[str, Any] | None = None
         """what is to be noted when the first state beyond the end of a finished run is safe"""
 
     def begin(self, data: dict[str, Any], environment: dict[str, Any], paced: str | None = None) -> list[str]:
-        """Note what the run is, or that it goes on; what has changed in its environment.
+        """Note what the run is, or that it goes on; return what has changed in its environment.
 
         `paced`: what in it goes by the share of training that is done, so that a longer run begins otherwise.
         """
-        path, settings = self.path / CONFIG, self.settings
+        path, steps = self.path / CONFIG, self.settings.steps
         self.code = environment.get("code", {})
-        config: dict[str, Any] = {"settings": settings.plain(), "data": data, "environments": [environment]}
+        config: dict[str, Any] = {"settings": self.settings.plain(), "data": data, "environments": [environment]}
         if not path.exists() or not _begun(self.path):
             write_json(path, config)
             return []
         before = read_config(self.path)
-        steps = before["settings"]["steps"]
-        if settings.steps != steps and paced:
+        done = before["settings"]["steps"]
+        if steps != done and paced:
             raise ValueError(
-                f"{self.path} has a run of {steps} steps, and {paced} learns by how much of them is done, "
-                f"so that it cannot be taken further; choose another --folder for {settings.steps} steps"
+                f"{self.path} has a run of {done} steps, and {paced} learns by how much of them is done, "
+                f"so that it cannot be taken further; choose another --folder for {steps} steps"
             )
         changes = _changes(before["environments"][-1], environment)
         config["environments"] = before["environments"] + [environment] * bool(changes)
-        if self._result and (self._result.early or self._result.steps == steps):
-            self._further = config
+        if self._result and (self._result.early or self._result.steps == done):
+            self._config = config
         elif config != before:
             write_json(path, config)
         return changes
@@ -145,11 +143,6 @@ class Folder:
     @property
     def _result(self) -> Result | None:
         return read_result(self.path / RESULT)
-
-    def _set_aside(self) -> None:
-        """Give the result of fewer steps, if there is one, a name that says of how many it is."""
-        if self._result and self._result.steps < self.settings.steps:
-            os.replace(self.path / RESULT, self.path / f"result-{self._result.steps}.json")
 
     def state(self) -> bytes | None:
         """What was saved last."""
@@ -166,13 +159,17 @@ class Folder:
 
     def resume(self, step: int, best: Kept | None) -> None:
         """Bring the other files to where the state is; without a state, nothing that was written counts."""
-        self._cut_metrics(step if best else -1)
-        if best:
-            path = self.path / BEST
-            if path.exists():
-                unpack(read(path), path)  # raises if it is somebody else's
-            if not self._result:
-                self.keep(best)
+        metrics, path = self.path / METRICS, self.path / BEST
+        if metrics.exists():
+            lines, reports = read(metrics).splitlines(keepends=True), read_metrics(metrics)
+            last = step if best else -1
+            kept = [line for line, report in zip(lines, reports, strict=False) if report["step"] <= last]
+            if kept != lines:
+                os.truncate(metrics, sum(map(len, kept)))
+        if best and path.exists():
+            unpack(read(path), path)  # raises if it is somebody else's
+        if best and not self._result:
+            self.keep(best)
 
     def keep(self, best: Kept) -> None:
         """Have these weights as the best."""
@@ -180,18 +177,6 @@ class Folder:
         if not path.exists() or read(path) != content:
             write(path, content)
         self._best_step = best.step
-
-    def _cut_metrics(self, step: int) -> None:
-        path = self.path / METRICS
-        if not path.exists():
-            return
-        content, kept = read(path), 0
-        for line in content.splitlines(keepends=True):
-            if not line.endswith(b"\n") or decoded(line, Report, f"a line of {path}")["step"] > step:
-                break
-            kept += len(line)
-        if kept < len(content):
-            os.truncate(path, kept)
 
     def report(self, line: dict[str, Any]) -> None:
         """Add a line to the metrics."""
@@ -207,42 +192,33 @@ class Folder:
 
     @property
     def save_is_due(self) -> bool:
-        """Has it been so long that it is worth its time?"""
+        """True if the last state is so old that another one is worth its time."""
         return time.monotonic() - self._saved >= max(SAVE_EVERY, self._cost / SAVE_SHARE)
 
     def save(self, learner: Learner) -> None:
-        """Keep a state, and the best weights that it holds."""
+        """Keep a state, and the best weights that it holds; set the result of fewer steps aside."""
         start = time.monotonic()
         write(self.path / STATE, learner.snapshot())
-        if self._further is not None:
-            write_json(self.path / CONFIG, self._further)
-            self._further = None
-        self._set_aside()
+        self._note_config()
+        if (before := self._result) and before.steps < self.settings.steps:
+            os.replace(self.path / RESULT, self.path / f"result-{before.steps}.json")
         if learner.best and learner.best.step != self._best_step:
             self.keep(learner.best)
         self._saved = time.monotonic()
         self._cost = self._saved - start
 
-    def note(self, tests: Any) -> None:
-        """Keep what is known of the tests so far."""
-        write_json(self.path / TESTS, msgspec.to_builtins(tests))
-
-    def noted(self, form: type[T]) -> T | None:
-        """What was kept of them, if there is something of this form."""
-        path = self.path / TESTS
-        try:
-            return msgspec.convert(read_json(path, form), form) if path.exists() else None
-        except ValueError as error:
-            raise ValueError(f"{error}; remove it, and the tests begin anew") from None
+    def _note_config(self) -> None:
+        if self._config is not None:
+            write_json(self.path / CONFIG, self._config)
+            self._config = None
 
     def finish(self, result: Result) -> None:
         """Write the result: the run is done. One that was tested on fewer samples before keeps that result, too."""
-        if (before := self._result) is not None:
+        if before := self._result:
             samples = max(test.samples for test in before.tests.values())
             os.replace(self.path / RESULT, self.path / f"result-{before.steps}-of-{samples}-samples.json")
-        if self._further is not None:
-            write_json(self.path / CONFIG, self._further)
-        write_json(self.path / RESULT, result.plain())
+        self._note_config()
+        write_json(self.path / RESULT, msgspec.to_builtins(result))
 
 
 def _begun(path: Path) -> bool:

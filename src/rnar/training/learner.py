@@ -15,12 +15,11 @@ from torch.nn.utils import clip_grad_norm_
 
 from rnar.clrs import Batch
 from rnar.evaluation.evaluate import evaluate
-from rnar.nn.reasoner import Reasoner
 from rnar.runtime.workers import Workers
 from rnar.training.data import selection_samples, selection_set, training_data, validation_set, wider_set
 from rnar.training.files import pack, unpack
 from rnar.training.result import Amount, Candidate, Count
-from rnar.training.run import Run, Which, below, load_weights
+from rnar.training.run import Run, Which, below, check_state, load_weights
 from rnar.training.schedules import factor, name_of
 from rnar.training.settings import Settings
 from rnar.training.stopping import Diverged
@@ -62,7 +61,8 @@ class Learner:
         self.reasoner = reasoner.to(device).train()
         memory = None if settings.memory is None else int(settings.memory * 1e9)
         self.workers = Workers(self.reasoner, settings.threads, memory)
-        self.optimiser = _optimiser(self.reasoner, settings)
+        kind, decay = torch.optim.AdamW if settings.weight_decay else torch.optim.Adam, settings.weight_decay
+        self.optimiser = kind(self.reasoner.parameters(), settings.learning_rate, weight_decay=decay, fused=True)
         self.streams = {task: training_data(settings, task) for task in settings.tasks}
         self.validation = {task: validation_set(settings, task) for task in settings.tasks}
         self.wider = {task: wider_set(settings, task) for task in settings.tasks if settings.wider_samples}
@@ -84,9 +84,10 @@ class Learner:
 
     @property
     def ended(self) -> bool:
-        """Are all steps taken, or has validation not become better for too long?"""
-        patience = self.settings.patience
-        return self.step >= self.settings.steps or (patience is not None and self.step - self.improved >= patience)
+        """True if all steps are taken, or if validation was not better than before for too long."""
+        steps, patience = self.settings.steps, self.settings.patience
+        validated = self.step % self.settings.validate_every == 0
+        return self.step >= steps or (validated and patience is not None and self.step - self.improved >= patience)
 
     @property
     def best(self) -> Kept | None:
@@ -109,28 +110,21 @@ class Learner:
         for group in self.optimiser.param_groups:
             group["lr"] = self.settings.learning_rate * factor(self.settings.schedule, progress)
         for k, (task, stream) in enumerate(self.streams.items()):
-            losses = self.workers.backward(next(stream), self._seed(k), progress, self.settings.precision)
+            seed = int(np.random.SeedSequence((self.settings.seed, self.step, k)).generate_state(1)[0])
+            losses = self.workers.backward(next(stream), seed, progress, self.settings.precision)
             norm = clip_grad_norm_(self.reasoner.parameters(), self.settings.clip)
             if not torch.isfinite(norm):
                 raise Diverged(f"training diverged at step {self.step}: the norm of the gradients is {norm.item()}")
             self.optimiser.step()
             self._sums.setdefault(task, Counter()).update(losses)
             total += sum(losses.values())
-        self._follow()
+        if self.average is not None and self.settings.average is not None:
+            for name, tensor in self.reasoner.state_dict().items():
+                self.average[name].lerp_(tensor.detach().cpu(), 1 - self.settings.average)
         self.step += 1
         self._summed += 1
         self.seconds += time.perf_counter() - start
         return total
-
-    def _seed(self, k: int) -> int:
-        """For all that is drawn in step `step` of task number `k`."""
-        return int(np.random.SeedSequence((self.settings.seed, self.step, k)).generate_state(1)[0])
-
-    def _follow(self) -> None:
-        """Let the average of the weights follow them."""
-        if self.average is not None and self.settings.average is not None:
-            for name, tensor in self.reasoner.state_dict().items():
-                self.average[name].lerp_(tensor.detach().cpu(), 1 - self.settings.average)
 
     def validate(self) -> dict[str, Any]:
         """Try the network, keep it if it is one of the best so far, and report."""
@@ -250,10 +244,15 @@ class Learner:
     def restore(self, content: bytes, path: Path) -> None:
         """Go on from a snapshot, which was read from that file."""
         tensors, notes = unpack(content, path)
+        check_state(self.reasoner, tensors, path)
         load_weights(self.reasoner, below("weights/", tensors), path)
         try:
             msgspec.convert(notes, Notes)
-            self._restore_moments(tensors)
+            self.optimiser.state.clear()
+            for name, parameter in self.reasoner.named_parameters():
+                if f"adam/step/{name}" in tensors:  # a head that has not learned yet has none
+                    kept = {moment: tensors[f"adam/{moment}/{name}"].to(parameter.device) for moment in MOMENTS}
+                    self.optimiser.state[parameter] = kept
             self.candidates = _candidates(tensors, notes)
             if self.average is not None:
                 self.average = below("average/", tensors)
@@ -268,25 +267,10 @@ class Learner:
         except ValueError as error:
             raise ValueError(f"{path} is not of this run: {error}") from None
 
-    def _restore_moments(self, tensors: dict[str, Tensor]) -> None:
-        self.optimiser.state.clear()
-        for name, parameter in self.reasoner.named_parameters():
-            if f"adam/step/{name}" in tensors:  # a head that has not learned yet has none
-                kept = {moment: tensors[f"adam/{moment}/{name}"].to(parameter.device) for moment in MOMENTS}
-                self.optimiser.state[parameter] = kept
-
     def close(self) -> None:
         self.workers.close()
         for stream in self.streams.values():
             stream.close()
-
-
-def _optimiser(reasoner: Reasoner, settings: Settings) -> torch.optim.Optimizer:
-    """Adam, or AdamW where weights decay."""
-    if settings.weight_decay:
-        rate, decay = settings.learning_rate, settings.weight_decay
-        return torch.optim.AdamW(reasoner.parameters(), rate, weight_decay=decay, fused=True)
-    return torch.optim.Adam(reasoner.parameters(), settings.learning_rate, fused=True)
 
 
 def _mean(scores: dict[str, float]) -> float:

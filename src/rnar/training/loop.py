@@ -9,14 +9,14 @@ import torch
 
 from rnar.common.checking import checked
 from rnar.training.environment import chosen_device, own_code, versions
-from rnar.training.files import BEST, STATE, unpack
+from rnar.training.files import BEST, STATE
 from rnar.training.folder import Folder, claimed, finished
 from rnar.training.learner import Learner
 from rnar.training.result import Result
-from rnar.training.run import Run, check_state
+from rnar.training.run import Run
 from rnar.training.settings import Settings, canonical
 from rnar.training.stopping import Diverged, Stop, stopping_politely
-from rnar.training.testing import test
+from rnar.training.testing import Testing
 from rnar.training.watch import Beginning, TensorBoard, Watch, Watches
 
 
@@ -34,11 +34,8 @@ def train(settings: Settings | str | Sequence[str], watch: Watch | None = None, 
         watch: Is told of all that happens; `rnar.Live()` prints it.
         changes: Settings that are others than those; `lr`, `batch_size` and `hidden` are known too.
     """
-    settings = (
-        settings
-        if isinstance(settings, Settings)
-        else Settings(settings if isinstance(settings, str) else tuple(settings))
-    )
+    if not isinstance(settings, Settings):
+        settings = Settings(settings if isinstance(settings, str) else tuple(settings))
     run = replace(settings, **canonical(changes)).resolved()
     return finished(run) or _train(run, watch or Watch())
 
@@ -53,19 +50,18 @@ def _train(settings: Settings, watch: Watch) -> Result:
         changes = _resume(learner, folder)
         about = learner.step, learner.parameters, str(device), learner.workers.threads
         watch.began(Beginning(settings, settings.path, *about, changes, start))
-        with stopping_politely() as stop, _small_operations():
-            ended = learn(learner, folder, watch, stop)
-        if not ended:
+        with stopping_politely() as stop, _one_thread():
+            _learn(learner, folder, watch, stop)
+        if not learner.ended:
             raise KeyboardInterrupt
-        return test(learner, folder, watch)
+        return Testing(learner, folder, watch).result()
 
 
 def _resume(learner: Learner, folder: Folder) -> list[str]:
     """Bring learner and folder to where the run ended; what has changed in its environment since."""
-    state, path = folder.state(), folder.path / STATE
+    state = folder.state()
     if state is not None:
-        check_state(learner.reasoner, unpack(state, path)[0], path)
-        learner.restore(state, path)
+        learner.restore(state, folder.path / STATE)
     folder.resume(learner.step, learner.best)
     data = {task: {k: v for k, v in s.state.items() if k != "next"} for task, s in learner.streams.items()}
     computed_by = {"device": str(learner.device), "threads": learner.workers.threads}
@@ -75,13 +71,18 @@ def _resume(learner: Learner, folder: Folder) -> list[str]:
     return folder.begin(data, environment, learner.paced)
 
 
-def learn(learner: Learner, folder: Folder, watch: Watch, stop: Stop) -> bool:
-    """Step after step, to the end or until somebody asks to stop; whether it came to the end."""
-    ended = learner.ended
+def _learn(learner: Learner, folder: Folder, watch: Watch, stop: Stop) -> None:
+    """Take step after step, to the end or until somebody asks to stop."""
+
+    def validate() -> None:
+        line = learner.validate()
+        folder.report(line)
+        watch.reported(line)
+
     if learner.best is None:  # the network that has learned nothing is the first to beat
-        _report(learner, folder, watch)
+        validate()
         folder.save(learner)
-    while not (ended or stop.signal is not None):
+    while not learner.ended and stop.signal is None:
         try:
             loss = learner.learn()
         except Diverged as error:
@@ -91,23 +92,15 @@ def learn(learner: Learner, folder: Folder, watch: Watch, stop: Stop) -> bool:
             raise ValueError(f"{error}; {kept}. Try a lower learning rate, or clip") from None
         watch.stepped(learner.step, loss)
         if learner.step % learner.settings.validate_every == 0:
-            _report(learner, folder, watch)
-            ended = learner.ended
-        if stop.signal is not None or ended or folder.save_is_due:
+            validate()
+        if stop.signal is not None or learner.ended or folder.save_is_due:
             folder.save(learner)
-    if not ended:
+    if not learner.ended:
         watch.stopped(learner.step)
-    return ended
-
-
-def _report(learner: Learner, folder: Folder, watch: Watch) -> None:
-    line = learner.validate()
-    folder.report(line)
-    watch.reported(line)
 
 
 @contextmanager
-def _small_operations() -> Iterator[None]:
+def _one_thread() -> Iterator[None]:
     """Have what is done between batches done by one thread: it is too little for several to be quicker."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)

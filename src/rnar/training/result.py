@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -69,10 +69,6 @@ class Result:
     last: dict[str, Tested] | None = None
     """the same test of the network after all steps"""
     early: bool = False
-    """Did it end before all steps were taken, because validation did not become better?"""
+    """True if it ended before all steps were taken, because validation did not become better"""
     average: dict[str, Tested] | None = None
     """the same test of the average of weights, if there is one"""
-
-    def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return msgspec.to_builtins(self)

@@ -54,11 +54,8 @@ class Watches(Watch):
 
     def __init__(self, *watches: Watch):
         for name in (name for name in vars(Watch) if not name.startswith("_")):
-            setattr(self, name, _to_all([getattr(watch, name) for watch in watches]))
-
-
-def _to_all(methods: list[Callable[..., Any]]) -> Callable[..., Any]:
-    return lambda *arguments: [method(*arguments) for method in methods][0]
+            methods = [getattr(watch, name) for watch in watches]
+            setattr(self, name, lambda *arguments, methods=methods: [method(*arguments) for method in methods][0])
 
 
 class TensorBoard(Watch):
@@ -78,22 +75,17 @@ class TensorBoard(Watch):
         self._writer = self._open(str(beginning.path / "tensorboard"), purge_step=beginning.step + 1)
 
     def reported(self, line: dict[str, Any]) -> None:
-        for name, value in _numbers(line):
-            self._writer.add_scalar(name, value, line["step"])
+        self._add("", {name: value for name, value in line.items() if name != "step"}, line["step"])
         self._writer.flush()
+
+    def _add(self, name: str, value: Any, step: int) -> None:
+        """All numbers in nested data, with the path to each."""
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                self._add(f"{name}/{key}".lstrip("/"), inner, step)
+        elif value is not None:
+            self._writer.add_scalar(name, float(value), step)
 
     def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
-
-
-def _numbers(value: Any, name: str = "") -> list[tuple[str, float]]:
-    """All numbers in nested data, with the path to each."""
-    if isinstance(value, dict):
-        return [
-            found
-            for key, inner in value.items()
-            if key != "step"
-            for found in _numbers(inner, f"{name}/{key}".lstrip("/"))
-        ]
-    return [] if value is None else [(name, float(value))]
