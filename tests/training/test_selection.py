@@ -17,7 +17,7 @@ from rnar.report.scores import Trial
 from rnar.report.trials import evaluated
 from rnar.runtime.workers import Workers
 from rnar.training import Run, Settings, files, learner, testing, train
-from rnar.training.data import selection_set, usual_selection, validation_set, wider_set
+from rnar.training.data import selection_samples, selection_set, validation_set, wider_set
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_candidates_are_compared_on_samples_that_none_was_chosen_by(small, tmp_p
     chosen, more = validation_set(usual, "minimum").inputs["key"], selection_set(usual, "minimum").inputs["key"]
     assert more.shape == (4096, 16)
     assert not {row.tobytes() for row in chosen} & {row.tobytes() for row in more}
-    assert usual_selection("bfs") == 1024 and usual_selection("find_maximum_subarray_kadane") == 2048
+    assert selection_samples(usual, "bfs") == 1024 and selection_samples(usual, "find_maximum_subarray_kadane") == 2048
     assert wider_set(settings, "minimum").inputs["key"].shape == (2, 32)
     assert wider_set(replace(settings, wider_n=64), "minimum").inputs["key"].shape == (2, 64)
 

@@ -103,8 +103,8 @@ def evaluate(
     if data is not None and (n or samples):
         raise ValueError("--data has its samples and sizes; leave --n and --samples away")
     runs = tuple(run if run.exists() else run_folder(run) for run in runs)
-    found = [(run, run.settings.tasks) for run in runs_in(runs, tell, refused)]
-    work = with_sets(found, lambda run, task: sets_of(run, task, n, samples, data), refused)
+    tasks = [(run, run.settings.tasks) for run in runs_in(runs, tell, refused)]
+    work = with_sets(tasks, lambda run, task: sets_of(run, task, n, samples, data), refused)
     check_worst(worst, pages, force, work)
     note_of_one_size((sets for _, sets in work), n)
     outcomes = tried(work, console, hints, place, threads, refused, trial)
@@ -165,15 +165,15 @@ def writers(
 ) -> dict[Path, Callable[[Sequence[Outcome]], bytes]]:
     """What makes the content of each file that is wanted. All that can be wrong with them is raised now."""
     format = image_format("--figure", figure) if figure else ""
-    found = {}
+    files = {}
     for path, make in ((csv, as_csv), (json, as_json), (figure, lambda outcomes: drawn(outcomes, format))):
         if path is None:
             continue
         target = free(path, replace=force)
-        if target in found:
+        if target in files:
             raise ValueError(f"{path} cannot be two files at once; give --csv, --json and --figure different names")
-        found[target] = make
-    return found
+        files[target] = make
+    return files
 
 
 def sets_of(
@@ -217,10 +217,10 @@ def add_rows(page: Table, outcome: Outcome) -> None:
 
 def caption(outcomes: Sequence[Outcome]) -> Text:
     """What the numbers are, and what the problems."""
-    found: dict[str, dict[int, None]] = {}
+    sizes: dict[str, set[int]] = {}
     for outcome in outcomes:
-        found.setdefault(str(outcome.problems), {})[outcome.problems.n] = None
-    said = [f"{kind}: n={', '.join(map(str, sorted(sizes)))}" for kind, sizes in found.items()]
+        sizes.setdefault(str(outcome.problems), set()).add(outcome.problems.n)
+    said = [f"{kind}: n={', '.join(map(str, sorted(some)))}" for kind, some in sizes.items()]
     unusual = f" With {outcomes[0].trial}." if outcomes and str(outcomes[0].trial) else ""
     return Text(f"In percent. Problems: {'; '.join(said)}.{unusual}", "dim")
 
@@ -251,14 +251,14 @@ def hint_table(outcome: Outcome) -> Table:
 
 def change_table(outcome: Outcome, places: Literal["steps", "nodes"]) -> Table:
     """How well each hint is predicted where it changes, over all of its steps or nodes, and over a fifth of them."""
-    found = {name: getattr(changes, places) for name, changes in outcome.evaluation.changes.items()}
-    found = {name: counts for name, counts in found.items() if len(counts)}
-    count = max(map(len, found.values()), default=0)
+    hints = {name: getattr(changes, places) for name, changes in outcome.evaluation.changes.items()}
+    count = max(map(len, hints.values()), default=0)
     parts = np.array_split(np.arange(count), min(MOMENTS, count) or 1)
     page = plain_table(["hint", "entries"], [f"all {places}", *(_span(places, part) for part in parts)])
     page.title, page.title_justify = f"changes of hints by {places[:-1]}, {title(outcome)}", "left"
-    for name, counts in found.items():
-        counts = np.concatenate([counts, np.zeros((count - len(counts), counts.shape[1]))])
+    for name, counts in hints.items():
+        if not len(counts):  # a hint of the whole graph, which has no nodes
+            continue
         sums = np.array([counts.sum(axis=0), *(counts[part].sum(axis=0) for part in parts)])
         for k, (entries, shares) in enumerate(zip(CHANGES, accuracies(sums), strict=True)):
             page.add_row(Text(name if k == 0 else ""), entries, *map(percent, shares))
@@ -272,6 +272,7 @@ def _span(places: str, part: np.ndarray) -> str:
 
 
 def title(outcome: Outcome) -> str:
+    """The task, the size and the network."""
     return f"{outcome.problems.task}, n={outcome.problems.n}, {by_name(outcome.run)}"
 
 
@@ -299,17 +300,15 @@ def worst_pages(outcomes: Sequence[Outcome], count: int, folder: Path, force: bo
     for outcome in outcomes:
         run, problems = outcome.run, outcome.problems
         reasoner = outcome.trial.network(run, device)
-        found = most_wrong(reasoner, run.model.batch, problems, outcome.evaluation, count)
-        for rank, (number, belief) in enumerate(found, 1):
+        wrong = most_wrong(reasoner, run.model.batch, problems, outcome.evaluation, count)
+        for rank, (number, belief) in enumerate(wrong, 1):
             answer = Answer(belief.sample, belief, by_name(run), f"sample {number}, {problems}")
             folder.mkdir(parents=True, exist_ok=True)
             target = free(folder / _page_name(run, problems, rank), replace=force)
             answer.view().save(target)
             lines.append(f"{target}  sample {number}: {belief.score:.1%}; hints {answer.hints}")
-        if not found:
-            lines.append(
-                f"{problems.task}, n={problems.n}, {by_name(run)}: every sample is right, so none is the worst"
-            )
+        if not wrong:
+            lines.append(f"{title(outcome)}: every sample is right, so none is the worst")
     return lines
 
 

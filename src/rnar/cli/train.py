@@ -38,7 +38,7 @@ def settings_flags(hidden: tuple[str, ...] = (), **words: str) -> Any:
 
 def given(flags: Settings) -> dict[str, Any]:
     """The settings that were given by flags, as they were written."""
-    return {each.name: value for each in fields(flags) if (value := getattr(flags, each.name)) not in (None, (), False)}
+    return {x.name: value for x in fields(flags) if (value := getattr(flags, x.name)) not in (None, (), False)}
 
 
 def _flag(name: str, hidden: bool, words: str | None) -> tuple[str, Any, Any]:
@@ -69,12 +69,12 @@ METAVARS: dict[type, str] = {
 
 def _metavar(kind: Any) -> str:
     """What stands for a value of that type, or of the same with None."""
-    found = inspect.type_info(kind)
-    if isinstance(found, inspect.UnionType):
-        found = found.types[0]
-    if isinstance(found, inspect.LiteralType):
-        return "{" + ",".join(map(str, found.values)) + "}"
-    return METAVARS[type(found)]
+    info = inspect.type_info(kind)
+    if isinstance(info, inspect.UnionType):
+        info = info.types[0]
+    if isinstance(info, inspect.LiteralType):
+        return "{" + ",".join(map(str, info.values)) + "}"
+    return METAVARS[type(info)]
 
 
 def train(
@@ -125,14 +125,14 @@ def resumed(folder: Path, said: dict[str, Any]) -> Settings:
     run = replace(there, **said)
     other = [name for name in said if name not in (*HOW, *LENGTH) and getattr(run, name) != getattr(there, name)]
     if other:
-        found = ", ".join(f"{name} is {getattr(there, name)!r} there, not {getattr(run, name)!r}" for name in other)
-        raise ValueError(f"--resume {folder} goes on with the run as it was begun: {found}; leave those flags away")
+        changed = ", ".join(f"{name} is {getattr(there, name)!r} there, not {getattr(run, name)!r}" for name in other)
+        raise ValueError(f"--resume {folder} goes on with the run as it was begun: {changed}; leave those flags away")
     return run.resolved()
 
 
 def lines(result: Result) -> list[Text]:
     """A result in words."""
-    found = []
+    said = []
     for task, test in result.tests.items():
         low, high = test.interval
         which = "of the official test" if is_official(task) else "drawn as official tests are"
@@ -140,17 +140,17 @@ def lines(result: Result) -> list[Text]:
         line.append(f" (95% interval {low:.2%} to {high:.2%}), all right in {test.exact:.1%}")
         if len(test.outputs) > 1:
             line.append("; " + ", ".join(f"{name} {score:.2%}" for name, score in test.outputs.items()))
-        found.append(line)
-    if len(found) > 1:
-        found.append(Text(f"mean of {len(found)} tasks: {result.score:.2%}", "bold"))
+        said.append(line)
+    if len(said) > 1:
+        said.append(Text(f"mean of {len(said)} tasks: {result.score:.2%}", "bold"))
     for which, tests in (("last network", result.last), ("average of the weights", result.average)):
         if tests and tests != result.tests:
             scores = ", ".join(f"{task} {test.score:.2%}" for task, test in tests.items())
-            found.append(Text(f"the {which}: {scores}", "dim"))
+            said.append(Text(f"the {which}: {scores}", "dim"))
     early = ", which is early: validation became no better" if result.early else ""
     how = f"best validation {result.validation:.2%} at step {result.best_step} of {result.steps}{early}; "
     if result.candidates:
         count, samples = len(result.candidates), result.selection_samples
         how = f"step {result.best_step} of {result.steps}{early}, the best of {count} on {samples} samples of n=16; "
     cost = f"trained in {took(result.seconds)}, tested in {took(result.test_seconds)}, {result.memory_mb / 1000:.1f} GB"
-    return [*found, Text(how + cost, "dim")]
+    return [*said, Text(how + cost, "dim")]

@@ -23,13 +23,13 @@ class ProblemSet(NamedTuple):
     samples: int
     seed: int
     of_test: bool
-    """Are they the test set of the task, or its first samples?"""
+    """True if they are the test set of the task, or its first samples"""
     file: str = ""
     """where they were exported to, if they are neither"""
 
     @property
     def official(self) -> bool:
-        """Does everybody have the same samples?"""
+        """True if everybody has the same samples."""
         return self.of_test and is_official(self.task)
 
     @property

@@ -16,21 +16,20 @@ def read_settings(path: Path) -> dict[str, Any]:
     """The settings that a file gives, by their names; the config.json of a run is such a file, too."""
     kind = _module(path)
     try:
-        found = kind.decode(read(path, pipes=True))
+        content = kind.decode(read(path, pipes=True))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read as {kind.__name__[8:].upper()}: {error}") from None
-    if isinstance(found, dict) and isinstance(found.get("settings"), dict):
-        found = found["settings"]
-    if not isinstance(found, dict):
-        raise ValueError(
-            f"{path} must have names and values of settings, as in steps = 500; it has a {type(found).__name__}"
-        )
+    if isinstance(content, dict) and isinstance(content.get("settings"), dict):
+        content = content["settings"]
+    if not isinstance(content, dict):
+        kind = type(content).__name__
+        raise ValueError(f"{path} must have names and values of settings, as in steps = 500; it has a {kind}")
     try:
-        found = canonical(found)
-        Settings(**found)
+        settings = canonical(content)
+        Settings(**settings)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return {**found, "clip": math.inf} if found.get("clip", 0) is None else found  # JSON has no infinity
+    return {**settings, "clip": math.inf} if settings.get("clip", 0) is None else settings  # JSON has no infinity
 
 
 def write_settings(path: Path, settings: Settings) -> None:

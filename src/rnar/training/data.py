@@ -29,13 +29,11 @@ def selection_set(settings: Settings, task: str) -> Batch:
 
 
 def selection_samples(settings: Settings, task: str) -> int:
-    """On how many samples of a task networks are compared in the end."""
-    return usual_selection(task) if settings.selection_samples is None else settings.selection_samples
+    """On how many samples of a task networks are compared in the end.
 
-
-def usual_selection(task: str) -> int:
-    """1024 samples, or as many as dm-clrs validates on: 4096 of tasks that have one answer a sample."""
-    return max(1024, 64 * find(task).multiplier)
+    By default 1024, or as many as dm-clrs validates on: 4096 of tasks that have one answer a sample.
+    """
+    return max(1024, 64 * find(task).multiplier) if settings.selection_samples is None else settings.selection_samples
 
 
 def _drawn(settings: Settings, task: str, seed: int, samples: int, size: int) -> Batch:

@@ -35,7 +35,7 @@ def own_code(settings: Settings) -> dict[str, str]:
         return fingerprint(modules)
     network = model.build(settings.tasks, settings.size)
     modules += [model.processor.__module__, *(type(part).__module__ for part in network.modules())]
-    given = {each.name: getattr(model, each.name) for each in fields(model) if each.name not in WORDS}
+    given = {x.name: getattr(model, x.name) for x in fields(model) if x.name not in WORDS}
     unusual = {name: x for name, x in given.items() if not callable(x) and x != getattr(Model, name, None)}
     return {**fingerprint(modules), "the model's settings": digest(repr(unusual).encode())}
 
@@ -63,15 +63,13 @@ def chosen_device(name: Device, number: int = 0) -> torch.device:
     if name not in here:
         raise ValueError(f"no device {name!r}; choose from auto, {', '.join(here)}")
     if not here[name]:
-        raise ValueError(
-            f"there is no device {name!r} here; there is {', '.join(k for k, found in here.items() if found)}"
-        )
+        raise ValueError(f"there is no device {name!r} here; there is {', '.join(k for k in here if here[k])}")
     if name == "cuda" and number >= torch.cuda.device_count():
         raise ValueError(f"there are {torch.cuda.device_count()} GPUs here, and no number {number}")
     return torch.device(name, number) if name == "cuda" else torch.device(name)
 
 
 def has_bfloat16(device: torch.device) -> bool:
-    """Are there instructions for products in bfloat16? True where that is not told, as on CPUs that are not x86."""
-    found = getattr(torch.cpu, "get_capabilities", dict)() if device.type == "cpu" else {}
-    return found.get("architecture") != "x86_64" or found["avx512_bf16"] or found["amx_bf16"]
+    """True if there are instructions for products in bfloat16, or if that is not told, as on CPUs that are not x86."""
+    known = getattr(torch.cpu, "get_capabilities", dict)() if device.type == "cpu" else {}
+    return known.get("architecture") != "x86_64" or known["avx512_bf16"] or known["amx_bf16"]

@@ -46,11 +46,11 @@ def decoded(content: bytes, form: Any, name: str) -> Any:
 
 def _checksum(tensors: dict[str, Tensor], notes: str) -> str:
     """Of the names, types, shapes and bytes of all tensors, and of the plain data."""
-    found = hashlib.blake2b(notes.encode(), digest_size=16)
+    checksum = hashlib.blake2b(notes.encode(), digest_size=16)
     for name, tensor in sorted(tensors.items()):
-        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        found.update(tensor.flatten().view(torch.uint8).numpy().tobytes())
-    return found.hexdigest()
+        checksum.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        checksum.update(tensor.flatten().view(torch.uint8).numpy().tobytes())
+    return checksum.hexdigest()
 
 
 def pack(tensors: dict[str, Tensor], notes: dict[str, Any]) -> bytes:

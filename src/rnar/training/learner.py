@@ -141,7 +141,7 @@ class Learner:
         if self.best is None or score > self.best.score:
             self.improved = self.step
         kept = [*self.candidates, Kept(score, self.step, self._weights())]
-        self.candidates = sorted(kept, key=lambda each: (each.score, each.step), reverse=True)[:CANDIDATES]
+        self.candidates = sorted(kept, key=lambda x: (x.score, x.step), reverse=True)[:CANDIDATES]
         self.seconds += time.perf_counter() - start
         return {**self._report(score, scores), **more}
 
@@ -172,22 +172,22 @@ class Learner:
         if self.settings.selection_samples == 0 or len(self.candidates) == 1:
             return self.best, []
         sets = {task: selection_set(self.settings, task) for task in self.settings.tasks}
-        found = []
+        compared = []
         for kept in self.candidates:
             with self.having(kept.weights):
                 scores = self._scores(sets)
-            found.append(Candidate(kept.step, kept.score, _mean(scores)))
-        best = max(found, key=lambda each: (each.score, each.step))
-        return self.candidates[found.index(best)], found
+            compared.append(Candidate(kept.step, kept.score, _mean(scores)))
+        best = max(compared, key=lambda x: (x.score, x.step))
+        return self.candidates[compared.index(best)], compared
 
     def networks(self, selected: Kept) -> dict[Which, Weights]:
         """Those that are tested: the selected one, the last one if that is another, and the average if there is one."""
-        found: dict[Which, Weights] = {"best": selected.weights}
+        networks: dict[Which, Weights] = {"best": selected.weights}
         if selected.step != self.step:
-            found["last"] = self._weights()
+            networks["last"] = self._weights()
         if self.average is not None:
-            found["average"] = self.average
-        return found
+            networks["average"] = self.average
+        return networks
 
     def _report(self, score: float, scores: dict[str, float]) -> dict[str, Any]:
         """A line of the metrics: losses are means over the steps since the last one."""
@@ -196,7 +196,7 @@ class Learner:
         losses = {task: {name: x / self._summed for name, x in sums.items()} for task, sums in self._sums.items()}
         line = dict(
             step=self.step,
-            loss=sum(sum(each.values()) for each in losses.values()) if losses else None,
+            loss=sum(sum(x.values()) for x in losses.values()) if losses else None,
             losses=losses,
             validation=score,
             validations=scores,
@@ -281,6 +281,4 @@ def _mean(scores: dict[str, float]) -> float:
 def _candidates(tensors: Weights, notes: dict[str, Any]) -> list[Kept]:
     if "best" in notes:  # a state of an older version kept one
         return [Kept(notes["best"]["score"], notes["best"]["step"], below("best/", tensors))]
-    return [
-        Kept(each["score"], each["step"], below(f"candidate/{each['step']}/", tensors)) for each in notes["candidates"]
-    ]
+    return [Kept(x["score"], x["step"], below(f"candidate/{x['step']}/", tensors)) for x in notes["candidates"]]

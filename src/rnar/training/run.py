@@ -153,26 +153,19 @@ def check_state(reasoner: Reasoner, state: dict[str, Tensor], path: Path) -> Non
         _check_fit({name: torch.zeros(()) for name in room} if group == "adam/step" else room, part, path)
 
 
-def _check_fit(ours: dict[str, Tensor], found: dict[str, Tensor], path: Path) -> None:
-    """Raise unless tensors that were found are of our names and shapes, and all their numbers are finite."""
+def _check_fit(ours: dict[str, Tensor], theirs: dict[str, Tensor], path: Path) -> None:
+    """Raise unless their tensors are of our names and shapes, and all their numbers are finite."""
+    shapes = {name: (tuple(theirs[name].shape), tuple(ours[name].shape)) for name in ours if name in theirs}
     wrong = {
-        "lacks": [name for name in ours if name not in found],
-        "has besides": [name for name in found if name not in ours],
-        "has in other shapes": [
-            f"{name} {tuple(found[name].shape)} for {tuple(tensor.shape)}"
-            for name, tensor in ours.items()
-            if name in found and found[name].shape != tensor.shape
-        ],
-        "has with NaN or infinity": [name for name, tensor in found.items() if not tensor.isfinite().all()],
+        "lacks": [name for name in ours if name not in theirs],
+        "has besides": [name for name in theirs if name not in ours],
+        "has in other shapes": [f"{name} {its} for {own}" for name, (its, own) in shapes.items() if its != own],
+        "has with NaN or infinity": [name for name, tensor in theirs.items() if not tensor.isfinite().all()],
     }
-    said = [f"it {what} {_some(names)}" for what, names in wrong.items() if names]
-    if said:
-        raise ValueError(f"{path} does not fit the run's network: {'; '.join(said)}")
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
+    some = {what: ", ".join(x[:3]) + (f" and {len(x) - 3} more" if len(x) > 3 else "") for what, x in wrong.items()}
+    if any(wrong.values()):
+        said = "; ".join(f"it {what} {names}" for what, names in some.items() if names)
+        raise ValueError(f"{path} does not fit the run's network: {said}")
 
 
 def below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

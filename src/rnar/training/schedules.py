@@ -35,19 +35,18 @@ SCHEDULES: dict[str, Schedule] = {"constant": constant, "cosine": cosine}
 
 def find(schedule: str | Schedule) -> Schedule:
     """The schedule of that name; `module:function` imports one of yours, and a function is one already."""
-    found: Any = schedule
-    if isinstance(schedule, str):
-        found = SCHEDULES.get(schedule)
-        if ":" in schedule:
-            found = imported(schedule, cast(Any, Callable), "schedule", "my_schedules:warmup")
-        if found is None:
-            known = f"{', '.join(SCHEDULES)}, and module:function for yours"
-            raise ValueError(f"no schedule {schedule!r}{nearest(schedule, SCHEDULES)}; there are {known}")
-    if not callable(found):
-        raise ValueError(
-            f"the schedule {schedule!r} is {found!r}; it must be a function, as rnar.training.schedules.cosine is"
-        )
-    return cast(Schedule, found)
+    function: Any = schedule
+    if isinstance(schedule, str) and ":" in schedule:
+        function = imported(schedule, cast(Any, Callable), "schedule", "my_schedules:warmup")
+    elif isinstance(schedule, str) and schedule in SCHEDULES:
+        function = SCHEDULES[schedule]
+    elif isinstance(schedule, str):
+        known = f"{', '.join(SCHEDULES)}, and module:function for yours"
+        raise ValueError(f"no schedule {schedule!r}{nearest(schedule, SCHEDULES)}; there are {known}")
+    if not callable(function):
+        expected = "it must be a function, as rnar.training.schedules.cosine is"
+        raise ValueError(f"the schedule {schedule!r} is {function!r}; {expected}")
+    return cast(Schedule, function)
 
 
 def name_of(schedule: str | Schedule) -> str:
@@ -65,10 +64,10 @@ def name_of(schedule: str | Schedule) -> str:
 
 def factor(schedule: str | Schedule, done: float) -> float:
     """By what the learning rate is multiplied at this moment, if the schedule makes sense there."""
-    found = find(schedule)(done)
-    if not (isinstance(found, (int, float)) and 0 <= found < math.inf):
+    value = find(schedule)(done)
+    if not (isinstance(value, (int, float)) and 0 <= value < math.inf):
         raise ValueError(
-            f"the schedule {name_of(schedule)} gives {found!r} after {done:.0%} of training; "
+            f"the schedule {name_of(schedule)} gives {value!r} after {done:.0%} of training; "
             "the learning rate is multiplied by it, so that it must be a number of at least 0"
         )
-    return float(found)
+    return float(value)

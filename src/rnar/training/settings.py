@@ -145,7 +145,7 @@ class Settings:
 
     @property
     def name(self) -> str:
-        """The model's name, by which it is found again."""
+        """The model's name."""
         return self.model.name if isinstance(self.model, Model) else self.model
 
     @property
@@ -162,16 +162,16 @@ class Settings:
 
     def resolved(self) -> Settings:
         """The same with every value filled in, if they make sense."""
-        found = self if self.complete else self._filled()
-        _check_tasks(found)
-        schedules.find(found.schedule)
-        schedules.name_of(found.schedule)
-        if found.steps % found.validate_every:
+        settings = self if self.complete else self._filled()
+        _check_tasks(settings)
+        schedules.find(settings.schedule)
+        schedules.name_of(settings.schedule)
+        if settings.steps % settings.validate_every:
             raise ValueError(
-                f"steps={found.steps} is not a multiple of validate_every={found.validate_every}: "
+                f"steps={settings.steps} is not a multiple of validate_every={settings.validate_every}: "
                 "what is learned after the last validation would be lost"
             )
-        return found
+        return settings
 
     def _filled(self) -> Settings:
         model = self.recipe
@@ -188,8 +188,7 @@ class Settings:
 
     def plain(self) -> dict[str, Any]:
         """What decides the result, as JSON has it. Not where it is kept, and what computes it."""
-        found = {name: as_json(getattr(self, name)) for name in IDENTITY}
-        return {**found, "model": self.name}
+        return {**{name: as_json(getattr(self, name)) for name in IDENTITY}, "model": self.name}
 
     @staticmethod
     def from_plain(plain: dict[str, Any], model: Model | None = None, **how: Any) -> Settings:
@@ -210,13 +209,13 @@ def as_json(value: Any) -> Any:
     return None if value == math.inf else value
 
 
-SETTINGS: dict[str, Field[Any]] = {each.name: each for each in fields(Settings) if each.name != "complete"}
+SETTINGS: dict[str, Field[Any]] = {x.name: x for x in fields(Settings) if x.name != "complete"}
 TYPES = get_type_hints(Settings, include_extras=True)
-PROTOCOL = {name: each.metadata["protocol"] for name, each in SETTINGS.items() if "protocol" in each.metadata}
+PROTOCOL = {name: x.metadata["protocol"] for name, x in SETTINGS.items() if "protocol" in x.metadata}
 """Of Ibarz et al. (2022); a model may bring values of its own paper (`Model.training`)."""
-LENGTH = tuple(name for name, each in SETTINGS.items() if each.metadata.get("role") == "length")
+LENGTH = tuple(name for name, x in SETTINGS.items() if x.metadata.get("role") == "length")
 """settings that decide how far a run goes, and how far its test: it may go on with others"""
-HOW = tuple(name for name, each in SETTINGS.items() if each.metadata.get("role") == "how")
+HOW = tuple(name for name, x in SETTINGS.items() if x.metadata.get("role") == "how")
 """settings that decide no result"""
 IDENTITY = tuple(name for name in SETTINGS if name not in (*HOW, "folder"))
 """those that do, and so make a run the run it is"""
@@ -224,7 +223,7 @@ OLDER = {name: as_json(PROTOCOL.get(name, SETTINGS[name].default)) for name in I
          if "since_first" not in SETTINGS[name].metadata}  # fmt: skip
 """settings that older runs do not have, and with what they were run, as JSON has it"""
 LISTS = ("tasks", "sizes", "without")
-ALIASES = {alias: name for name, each in SETTINGS.items() for alias in each.metadata.get("aliases", ())}
+ALIASES = {alias: name for name, x in SETTINGS.items() for alias in x.metadata.get("aliases", ())}
 
 
 def canonical(given: dict[str, Any], aliases: bool = True) -> dict[str, Any]:
@@ -235,10 +234,10 @@ def canonical(given: dict[str, Any], aliases: bool = True) -> dict[str, Any]:
         right = {**ALIASES, "epochs": "steps"}.get(name)
         said = f"; say {right}" if right else f"{nearest(name, [*SETTINGS, *ALIASES])}; there are {', '.join(SETTINGS)}"
         raise ValueError(f"there is no setting {name!r}{said}")
-    found = {ALIASES.get(name, name): value for name, value in given.items()}
-    if len(found) < len(given):
+    settings = {ALIASES.get(name, name): value for name, value in given.items()}
+    if len(settings) < len(given):
         raise ValueError(f"two of {', '.join(given)} are the same setting; give it once")
-    return found
+    return settings
 
 
 def checked(name: str, value: Any, plain: bool = False) -> Any:
@@ -248,8 +247,11 @@ def checked(name: str, value: Any, plain: bool = False) -> Any:
     """
     kind, metadata = TYPES[name], SETTINGS[name].metadata
     if "reference" in metadata:
+        if name == "model" and not isinstance(value, (str, Model)) and not plain:
+            said = getattr(value, "__qualname__", repr(value)) + definition_of(value)
+            raise ValueError(f"model must be a name or a Model, not {said}; rnar.Model(name, processor) makes one")
         if not (plain or isinstance(value, str)):
-            return _object(name, value)
+            return value
         kind = str
     elif not plain:
         value = _read(name, value)
@@ -261,16 +263,12 @@ def checked(name: str, value: Any, plain: bool = False) -> Any:
         raise ValueError(f"{name} must be {_told(inspect.type_info(kind))}, not {shown(value)}") from None
 
 
-def _object(name: str, value: Any) -> Any:
-    """What is given itself, and not by its name."""
-    if name == "model" and not isinstance(value, Model):
-        said = getattr(value, "__qualname__", repr(value)) + definition_of(value)
-        raise ValueError(f"model must be a name or a Model, not {said}; rnar.Model(name, processor) makes one")
-    return value
-
-
 def _read(name: str, value: Any) -> Any:
-    """What was given as plain Python values: of text, NumPy's numbers, paths."""
+    """Plain Python values of text, NumPy's numbers and paths."""
+
+    def number(x: Any) -> Any:
+        return x.item() if isinstance(x, np.generic) else x
+
     if isinstance(value, str) and value in ("none", "all") and value == SETTINGS[name].metadata["words"]:
         return None
     if isinstance(value, os.PathLike):
@@ -279,18 +277,14 @@ def _read(name: str, value: Any) -> Any:
         parts = [value] if isinstance(value, str) else value
         if not isinstance(parts, Iterable):
             return value
-        return [y for x in parts for y in (x.replace(",", " ").split() if isinstance(x, str) else [_number(x)])]
-    return _number(value)
-
-
-def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+        return [y for x in parts for y in (x.replace(",", " ").split() if isinstance(x, str) else [number(x)])]
+    return number(value)
 
 
 def _told(kind: inspect.Type) -> str:
     """What values of a type are, in words."""
     if isinstance(kind, inspect.UnionType):
-        return _told([each for each in kind.types if not isinstance(each, inspect.NoneType)][-1])
+        return _told([x for x in kind.types if not isinstance(x, inspect.NoneType)][-1])
     if isinstance(kind, inspect.LiteralType):
         *others, last = map(str, kind.values)
         return f"{', '.join(others)} or {last}"
@@ -321,17 +315,18 @@ def refuse_others(there: dict[str, Any], settings: Settings) -> None:
     """
     here = settings.plain()
     there = {**OLDER, "selection_samples": here["selection_samples"], **there}
-    found = [
+    differences = [
         f"{name} is {there.get(name)!r} there and {here.get(name)!r} here"
         for name in {**there, **here}
         if name not in LENGTH and there.get(name) != here.get(name)
     ]
-    if found:
-        raise ValueError(f"{settings.path} has a run with other settings: {', '.join(found)}; choose another --folder")
+    if differences:
+        said = ", ".join(differences)
+        raise ValueError(f"{settings.path} has a run with other settings: {said}; choose another --folder")
 
 
 def _check_tasks(settings: Settings) -> None:
-    """Are there such tasks, and do they have what is left out?"""
+    """Raise unless there are such tasks, and they have what is left out."""
     tasks = tuple(settings.tasks)
     if not tasks:
         raise ValueError("which task? `rnar data list` has them all")
