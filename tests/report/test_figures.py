@@ -14,12 +14,12 @@ from helpers.svg import texts
 from helpers.training import small_test, tiny
 from rnar.models import MODELS
 from rnar.report import figures
+from rnar.report.drawing import strokes
 from rnar.report.figures import Curve, rates
 from rnar.report.runs import Row
 from rnar.report.score_figures import smoothed
 from rnar.report.scores import Group, Score, Trial
 from rnar.report.shared import gather
-from rnar.report.strokes import strokes
 from rnar.training import testing, train
 
 

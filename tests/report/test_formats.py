@@ -13,8 +13,7 @@ import pytest
 from rich.console import Console
 
 from helpers.reporting import line_of, page_of
-from rnar.report.formats import FORMATS, terminal
-from rnar.report.formats.latex import escaped
+from rnar.report.formats import FORMATS, IN_LATEX, shown
 from rnar.report.page import difference
 
 
@@ -35,7 +34,7 @@ def test_the_terminal_has_a_line_for_each_task(run, runs):
 
 def test_the_sign_of_a_difference_has_a_colour():
     console = Console(file=io.StringIO(), force_terminal=True, color_system="standard", highlight=False)
-    console.print(terminal.text(difference(50.0, 49.0)), terminal.text(difference(50.0, 51.0)), end="")
+    console.print(shown(difference(50.0, 49.0)), shown(difference(50.0, 51.0)), end="")
     assert console.file.getvalue() == "\x1b[32m+1.00\x1b[0m \x1b[31m−1.00\x1b[0m"
 
 
@@ -80,10 +79,10 @@ def test_latex_has_matching_braces_environments_and_columns(runs, table):
 
 
 def test_latex_escapes_what_means_something_there():
-    assert escaped(r"a_b & 5% of {x}$#^~\ ±") == (
+    assert IN_LATEX.escape(r"a_b & 5% of {x}$#^~\ ±") == (
         r"a\_b \& 5\% of \{x\}\$\#\textasciicircum{}\textasciitilde{}\textbackslash{} $\pm$"
     )
-    assert escaped("Naïve – 3 × −1") == r"Na\"{\i}ve -- 3 $\times$ $-$1"
+    assert IN_LATEX.escape("Naïve – 3 × −1") == r"Na\"{\i}ve -- 3 $\times$ $-$1"
 
 
 ENGINE = next(filter(None, map(shutil.which, ("tectonic", "pdflatex", "lualatex", "xelatex"))), None)

@@ -38,7 +38,7 @@ def test_what_some_seeds_lack_is_said(tmp_path):
     page = table(tmp_path)
     line = cells(page, "BFS")
     assert (line["selected"], line["last"], line["average"]) == ("55.00", "70.00", "90.00")
-    assert [text for _, text in page.notes] == ["average: of 1 of 2 seeds"]
+    assert list(page.notes) == ["average: of 1 of 2 seeds"]
 
 
 def test_a_model_that_has_all_tasks_has_a_mean_and_the_best_is_marked(tmp_path):
@@ -64,7 +64,7 @@ def test_an_average_beside_a_run_does_not_part_it_from_other_seeds(tmp_path):
     both, other = cells(page, "BFS"), cells(page, "BFS", 1)
     assert (both["seeds ×\nsteps"], both["test\nn = 64"]) == ("2 × 10000", "60.00")
     assert (other["seeds ×\nsteps"], other["test\nn = 64"]) == ("1 × 10000", "90.00")
-    assert [text for _, text in page.notes] == ["precision bfloat16"]
+    assert list(page.notes) == ["precision bfloat16"]
 
 
 def test_of_each_seed_the_longest_finished_run_counts(tmp_path):

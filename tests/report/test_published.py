@@ -32,12 +32,16 @@ def test_every_cell_of_the_four_tables_is_there():
         assert (number.spread == "") == (task == AVERAGE)
 
 
+def printed(number: published.Number) -> tuple[float, str]:
+    return number.mean, number.spread
+
+
 def test_a_few_cells_are_what_the_paper_prints():
-    assert numbers()[1, "rnar", "quickselect"][3:5] == (87.08, "2.21")
-    assert numbers()[2, "rt", "naive_string_matcher"][3:5] == (65.01, "32.3")
+    assert printed(numbers()[1, "rnar", "quickselect"]) == (87.08, "2.21")
+    assert printed(numbers()[2, "rt", "naive_string_matcher"]) == (65.01, "32.3")
     assert numbers()[2, "g-forgetnet", AVERAGE].mean == 82.89
-    assert numbers()[3, "rnar-nope", "floyd_warshall"][3:5] == (9.92, "4.50")
-    assert numbers()[4, "rnar-janossy-2", "optimal_bst"][3:5] == (78.06, "3.40")
+    assert printed(numbers()[3, "rnar-nope", "floyd_warshall"]) == (9.92, "4.50")
+    assert printed(numbers()[4, "rnar-janossy-2", "optimal_bst"]) == (78.06, "3.40")
 
 
 def test_the_averages_that_the_paper_prints_are_those_of_its_cells_but_for_two_that_have_a_note():

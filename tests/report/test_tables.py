@@ -69,7 +69,7 @@ def test_where_the_paper_had_no_triplets_it_is_compared_with_rnar_mpnn_and_tripl
     assert cells(page, "Average, 30 tasks")["RNAR ours"] == "–"
     assert cells(page, "· with triplets in all")["RNAR ours"] == "50.00"
     mixed = "RNAR-MPNN on Articulation Points, Bridges, Jarvis' March, MST-Kruskal"
-    assert mixed in [note for _, note in page.notes]
+    assert mixed in page.notes
     rows = {(row[0].text, row[1].text): row[4].text for row in page_of(tmp_path).rows}
     assert (rows["Bridges", "rnar-mpnn"], rows["Bridges", "rnar"]) == ("72.22", "–")
 
@@ -82,14 +82,14 @@ def test_runs_of_other_settings_have_a_line_of_their_own_that_says_so(runs):
     first, second = (cells(page, "· other settings", k) for k in (0, 1))
     assert (first["RNAR ours"], first["RNAR seeds × RNAR steps"]) == ("20.00", "1 × 10000")
     assert (second["RNAR ours"], second["RNAR seeds × RNAR steps"]) == ("30.00", "1 × 500")
-    assert "batch 4, size 8" in [note for _, note in page.notes]
+    assert "batch 4, size 8" in page.notes
 
 
 def test_what_patience_ended_says_how_far_it_came(tmp_path):
     made_up(tmp_path, "heapsort", done=5200, patience=3000)
     page = page_of(tmp_path, 1)
     assert cells(page, "Heapsort")["RNAR seeds × RNAR steps"] == "1 × 5200"
-    assert "patience 3000" in [note for _, note in page.notes]
+    assert "patience 3000" in page.notes
     made_up(tmp_path, "heapsort", seed=1, done=3600, patience=3000)  # planned for as many steps: a seed like the other
     made_up(tmp_path, "heapsort", seed=2, patience=3000)
     assert cells(page_of(tmp_path, 1), "Heapsort")["RNAR seeds × RNAR steps"] == "3 × 3600–10000"
@@ -107,7 +107,7 @@ def test_a_test_of_all_samples_that_there_are_is_nothing_unusual(tmp_path):
     made_up(tmp_path, "heapsort", test_samples=32)  # of 32
     made_up(tmp_path, "quickselect", test_samples=32)  # of 2048
     page = page_of(tmp_path, 1)
-    assert [note for _, note in page.notes if "samples" in note] == ["test samples 32"]
+    assert [note for note in page.notes if "samples" in note] == ["test samples 32"]
     (marked,) = {row[0].text for row in page.rows if any(cell.marks and "±" not in cell.text for cell in row[5:])}
     assert marked == "Quickselect"
 
@@ -126,7 +126,7 @@ def test_the_listing_has_all_that_was_run_finished_or_not(runs):
     assert ["Heapsort", "triplet-gmpnn", "1 × 10000", "60.00", "49.13", "+10.87", "90.00", "500", "2.5"] in rows
     assert ["Heapsort", "rnar", "400 of 10000", "–", "93.07", "–", "90.00", "20", "1.0"] in rows
     assert ["Average, 30 tasks", "rnar", "2 of 30", "–", "75.78", "–", "", "", ""] in rows
-    assert "seed 1 is not finished" in [note for _, note in page.notes]
+    assert "seed 1 is not finished" in page.notes
 
 
 def test_the_listing_has_averages_of_the_weights_where_runs_kept_them(runs):
@@ -139,7 +139,7 @@ def test_the_listing_has_averages_of_the_weights_where_runs_kept_them(runs):
     assert (line["test\nn = 64"].text, kept.text, kept.spread) == ("50.00", "85.00", "7.07")
     assert any("Average: of the weights" in words for words in page.about)
     made_up(runs / "kept", "bfs", score=0.6, seed=2, average=0.99)
-    assert "average: of 2 of 3 seeds" in [note for _, note in page_of(runs).notes]
+    assert "average: of 2 of 3 seeds" in page_of(runs).notes
 
 
 def test_a_generalist_has_a_row_for_each_task_and_is_told_apart(tmp_path):
@@ -155,7 +155,7 @@ def test_a_generalist_has_a_row_for_each_task_and_is_told_apart(tmp_path):
     page = page_of(tmp_path, 2)
     assert (cells(page, "DFS")["RNAR ours"], cells(page, "· other settings")["RNAR ours"]) == ("90.00", "40.00")
     assert cells(page, "BFS")["RNAR ours"] == "60.00"
-    assert "learned together with 1 other task" in [note for _, note in page.notes]
+    assert "learned together with 1 other task" in page.notes
 
 
 def test_a_table_may_have_the_averages_of_the_weights_where_runs_kept_them(tmp_path):
@@ -183,5 +183,5 @@ def test_an_average_over_runs_of_several_lengths_says_so(tmp_path):
         made_up(tmp_path, task, score=0.5, steps=2000 if place else 10000)
     page = page_of(tmp_path, 1)
     average = next(row for row in page.rows if row[0].text == "Average, 10 tasks")
-    ((letter, _),) = [note for note in page.notes if note[1] == "average over runs of 2000–10000 steps"]
+    (letter,) = [letter for note, letter in page.notes.items() if note == "average over runs of 2000–10000 steps"]
     assert dict(zip(page.names, average, strict=True))["RNAR ours"].marks == letter

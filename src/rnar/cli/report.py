@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -18,7 +18,7 @@ from rnar.clrs.choosing import matching
 from rnar.common.files import free, write
 from rnar.evaluation.sets import ProblemSet, problem_sets
 from rnar.report.evaluations import is_recorded, recorded
-from rnar.report.formats import FORMATS, markdown, terminal
+from rnar.report.formats import FORMATS, fill, markdown, terminal
 from rnar.report.page import Page
 from rnar.report.paper_table import paper_table
 from rnar.report.runs import Row
@@ -26,7 +26,7 @@ from rnar.report.scores import Score, Trial, in_order, longest
 from rnar.report.shared import export as export_rows
 from rnar.report.shared import gather
 from rnar.report.tables import SHARES, SOURCES, hint_table, listing, network_table, progress_table, size_table
-from rnar.report.trials import scored, with_networks, with_sets
+from rnar.report.trials import with_networks, with_sets
 from rnar.runtime.workers import Precision, check_threads
 from rnar.training.environment import chosen_device
 from rnar.training.run import Run, Which
@@ -126,10 +126,10 @@ def report(
     if export is not None:
         console.print(export_rows(rows, export), soft_wrap=True)
     if readme is not None:
-        changed = markdown.fill(readme, markdown.render(listing(rows)))
+        changed = fill(readme, markdown(listing(rows)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
     trial = Trial(network, precision=precision)
-    networks = _Networks(longest(rows)[0], scores, n, samples, trial, chosen_device(device), threads, console)
+    networks = _Networks(longest(rows), scores, n, samples, trial, chosen_device(device), threads, console)
     if figure is not None:
         assert target is not None
         write(target, _drawn(figure, rows, bench, networks, image_format("--out", target)))
@@ -169,9 +169,9 @@ class _Networks:
 
     def scores(self, work: list[tuple[Run, list[ProblemSet]]], hints: bool = False, **how: Any) -> list[Score]:
         """The scores of the networks; `how` are fields of `Trial`."""
-        trial, rows = self.trial._replace(**how), {(row.path, row.task): row for row in self.rows}
+        trial, rows = replace(self.trial, **how), {(row.path, row.task): row for row in self.rows}
         outcomes = tried(work, self.console, hints, self.device, self.threads, self.refused, trial)
-        return [scored(outcome, rows[outcome.run.path, outcome.problems.task]) for outcome in outcomes]
+        return [outcome.score(rows[outcome.run.path, outcome.problems.task]) for outcome in outcomes]
 
     def known_or_new(self, usual: tuple[int, ...]) -> list[Score]:
         return self.known or self.scores(self.sets(usual))
@@ -235,12 +235,12 @@ def _show(page: Page, format: Format, target: Path | None, console: Console) -> 
     if format != "terminal":
         text = FORMATS[format](page)
     elif target is None:
-        console.print(Group(*terminal.parts(page, console)))
+        console.print(Group(*terminal(page, console)))
         return
     else:  # as a wide terminal shows it, without colours
         wide = screen(width=WIDE, color_system=None, force_terminal=False)
         with wide.capture() as captured:
-            wide.print(Group(*terminal.parts(page, wide)))
+            wide.print(Group(*terminal(page, wide)))
         text = "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
     if target is None:
         sys.stdout.write(text)

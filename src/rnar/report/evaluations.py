@@ -4,79 +4,73 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
 from rnar.evaluation.changes import Changes
-from rnar.evaluation.measures import Tally
-from rnar.nn.heads import HintSource
-from rnar.report.runs import Row
-from rnar.report.scores import LARGEST_SEEN, Score, Trial
-from rnar.report.shared import as_table, read_table, said
-from rnar.report.trials import Outcome, largest_seen
-from rnar.runtime.workers import Precision
+from rnar.report.scores import Score
+from rnar.report.shared import as_csv as csv_of
+from rnar.report.shared import read_csv, said
+from rnar.report.trials import Outcome
 from rnar.training.environment import versions
-from rnar.training.result import Count, Share
-from rnar.training.run import Which
 
+TRIAL = {"network": "which", "hard_hints": "hard", "hints_from": "source", "after": "after", "precision": "precision"}
+"""columns that say how a network was asked, and the fields of `Trial`"""
 COLUMNS: tuple[str, ...] = (
     "run", "model", "seed", "task", "n", "nodes", "samples", "network", "trained_steps", "largest_seen",
     "hard_hints", "hints_from", "after", "precision", "problems", "what", "name", "step", "value", "low", "high"
 )  # fmt: skip
 SCORE = "score"  # as against a number of an output or of a hint, in the column `what`
-Size = Annotated[int, Meta(ge=1)]
 
 
 def as_json(outcomes: Sequence[Outcome]) -> bytes:
     """Everything, one object for each run, task and size."""
-    value = {"versions": versions(), "evaluations": [plain(outcome) for outcome in outcomes]}
+    value = {"versions": versions(), "evaluations": [_plain(outcome) for outcome in outcomes]}
     return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
 
 
-def plain(outcome: Outcome) -> dict[str, Any]:
+def _plain(outcome: Outcome) -> dict[str, Any]:
     """An outcome as plain data: which run was evaluated on which problems, and how it did."""
     settings, problems, evaluation = outcome.run.settings, outcome.problems, outcome.evaluation
     drawn = {"official": problems.official, "seed": problems.seed}
+    hints = {
+        name: {
+            "measure": tally.measure.name,
+            "all": _number(tally.score),
+            "steps": [_number(score) for score in tally.each],
+        }
+        for name, tally in evaluation.hints.items()
+    }
     return {
         "run": str(outcome.run.path),
         "model": settings.name,
         "seed": settings.seed,
         "trained_steps": outcome.step,
-        "largest_seen": largest_seen(outcome.run),
+        "largest_seen": outcome.largest_seen,
         "task": problems.task,
         "n": problems.n,
         "nodes": outcome.nodes,
         "samples": problems.samples,
-        "network": outcome.trial.which,
-        "hard_hints": outcome.trial.hard,
-        "hints_from": outcome.trial.source,
-        "after": outcome.trial.after,
-        "precision": outcome.trial.precision,
+        **{name: getattr(outcome.trial, field) for name, field in TRIAL.items()},
         "problems": {"file": problems.file} if problems.file else drawn,
         "score": _number(evaluation.score),
         "interval": [_number(bound) for bound in outcome.interval],
         "exact": evaluation.exact,
         "outputs": {name: _number(score) for name, score in evaluation.outputs.items()},
-        "hints": {name: _hint(tally) for name, tally in evaluation.hints.items()},
+        "hints": hints,
         "changes": {name: _changes(changes) for name, changes in evaluation.changes.items()},
         "seconds": round(outcome.seconds, 3),
     }
 
 
-def _hint(tally: Tally) -> dict[str, Any]:
-    steps = [_number(score) for score in tally.each]
-    return {"measure": tally.measure.name, "all": _number(tally.score), "steps": steps}
-
-
 def _changes(changes: Changes) -> dict[str, Any]:
     """The accuracy of a hint where it changes, over all entries, and of copying it: in all, by step and by node."""
-    found = {}
+    accuracies = {}
     for name, total in changes.total._asdict().items():
         steps, nodes = (getattr(places, name).tolist() for places in (changes.by_step, changes.by_node))
-        found[name] = {"all": _number(total), "steps": [*map(_number, steps)], "nodes": [*map(_number, nodes)]}
-    return found
+        accuracies[name] = {"all": _number(total), "steps": [*map(_number, steps)], "nodes": [*map(_number, nodes)]}
+    return accuracies
 
 
 def _number(value: float) -> float | None:
@@ -86,11 +80,11 @@ def _number(value: float) -> float | None:
 
 def as_csv(outcomes: Sequence[Outcome]) -> bytes:
     """One line for each number."""
-    values = ({**plain(outcome), "problems": str(outcome.problems)} for outcome in outcomes)
-    return as_table(COLUMNS, (line for value in values for line in _lines(value)))
+    return csv_of(COLUMNS, (line for outcome in outcomes for line in _lines(outcome)))
 
 
-def _lines(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _lines(outcome: Outcome) -> Iterator[dict[str, Any]]:
+    value = {**_plain(outcome), "problems": str(outcome.problems)}
     same, (low, high) = {name: value[name] for name in COLUMNS if name in value}, value["interval"]
     yield {**same, "what": SCORE, "value": value["score"], "low": low, "high": high}
     yield {**same, "what": "exact", "value": value["exact"]}
@@ -101,37 +95,8 @@ def _lines(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {**same, "what": f"hint {hint['measure']}", "name": name, "step": step, "value": score}
 
 
-class Recorded(msgspec.Struct):
-    """A line with a score."""
-
-    run: str
-    model: str
-    seed: Count
-    task: str
-    n: Size
-    samples: Size
-    network: Which
-    trained_steps: Count
-    hints_from: HintSource
-    after: Share
-    precision: Precision
-    value: Share
-    low: Share
-    high: Share
-    hard_hints: bool | None = None
-    largest_seen: Size = LARGEST_SEEN
-
-    @property
-    def score(self) -> Score:
-        """Its settings are not known, so that each run and way of asking is a recipe of its own."""
-        trial = Trial(self.network, self.hard_hints, self.hints_from, self.precision, self.after)
-        run = Row(self.task, self.model, self.seed, True, self.trained_steps, self.trained_steps)
-        bounds = (self.low, self.high)
-        return Score(run, f"{self.run} {trial}", trial, self.n, self.value, bounds, self.samples, self.largest_seen)
-
-
 def is_recorded(path: Path) -> bool:
-    """Does the file begin as `rnar evaluate --csv` writes it?"""
+    """Whether the file begins as `rnar evaluate --csv` writes it."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -143,9 +108,9 @@ def recorded(paths: Sequence[Path]) -> list[Score]:
     """The scores of all these files. Of two of a network at one size, the one of more samples counts."""
     scores: dict[tuple[str, str, int], Score] = {}
     for path in paths:
-        for number, line in enumerate(read_table(path, "scores")[1], start=1):
+        for number, line in enumerate(read_csv(path, "scores")[1], start=1):
             if line["what"] == SCORE:
-                score = _parsed(line, f"row {number} of {path}").score
+                score = _parsed(line, f"row {number} of {path}")
                 other = scores.get(key := (score.run.task, score.recipe, score.n))
                 if other is None or (other.samples or 0) <= (score.samples or 0):
                     scores[key] = score
@@ -154,9 +119,19 @@ def recorded(paths: Sequence[Path]) -> list[Score]:
     return list(scores.values())
 
 
-def _parsed(line: dict[str, str], place: str) -> Recorded:
-    cells = said(line, COLUMNS)
+def _parsed(line: dict[str, str], place: str) -> Score:
+    """Its settings are not known, so that each run and way of asking is a recipe of its own."""
+    cells = {name: text for name, text in said(line, COLUMNS).items() if text}
+    steps = cells.get("trained_steps")
+    value = {
+        **cells,
+        "run": {**cells, "finished": True, "steps": steps, "planned": steps},
+        "recipe": " ".join(cells.get(name, "") for name in ("run", *TRIAL)),
+        "trial": {field: cells[name] for name, field in TRIAL.items() if name in cells},
+        "score": cells.get("value"),
+        "interval": (cells.get("low"), cells.get("high")),
+    }
     try:
-        return msgspec.convert({name: text for name, text in cells.items() if text}, Recorded, strict=False)
+        return msgspec.convert(value, Score, strict=False)
     except msgspec.ValidationError as error:
         raise ValueError(f"{place} tells no score: {str(error).replace('`', '')}") from None

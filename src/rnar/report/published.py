@@ -6,10 +6,12 @@ of Ibarz et al. (2022) over ten seeds, or of Bevilacqua et al. (2023) over three
 
 import csv
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from statistics import mean
-from typing import NamedTuple
+
+import msgspec
 
 from rnar.clrs import find
 
@@ -40,7 +42,8 @@ def title(name: str) -> str:
     return NAMES.get(name, name)
 
 
-class Number(NamedTuple):
+@dataclass(frozen=True)
+class Number:
     """A cell of a table, in percent."""
 
     table: int
@@ -57,9 +60,8 @@ class Number(NamedTuple):
 @cache
 def numbers() -> dict[tuple[int, str, str], Number]:
     """All cells, by table, model and task."""
-    lines = [{**line, "table": int(line["table"]), "mean": float(line["mean"])} for line in _lines("published.csv")]
-    found = [Number(**line) for line in lines]
-    return {(number.table, number.model, number.task): number for number in found}
+    cells = [msgspec.convert(line, Number, strict=False) for line in _lines("published.csv")]
+    return {(cell.table, cell.model, cell.task): cell for cell in cells}
 
 
 def models_of(table: int) -> list[str]:
@@ -89,34 +91,27 @@ def substitutions(model: str, tasks: Iterable[str], table: int = 2) -> str:
 
 
 def published(model: str, task: str) -> Number | None:
-    """A model's number, from the table where most of its numbers are.
+    """A model's number: from Table 2, which has all tasks, or else from a table of ablations.
 
     Those of RNAR-MPNN that are missing there stand in Table 2, in the place of RNAR's.
     """
-    found = numbers().get((_home(model), model, task))
-    if model == MAIN and in_the_paper(model, task) != model:
+    if in_the_paper(model, task) != model:
         return None
-    if found is None and model == SUBSTITUTE:
-        return numbers().get((2, MAIN, task))
-    return found
+    places = [(table, model, task) for table in (2, 3, 4)]
+    if model == SUBSTITUTE and task in substituted():
+        places = [(2, MAIN, task)]
+    return next((numbers()[place] for place in places if place in numbers()), None)
 
 
-@cache
-def _home(model: str) -> int:
-    """The table where most of a model's numbers are."""
-    places = [table for table, other, _ in numbers() if other == model]
-    return max(TITLES, key=places.count)
+def mean_of_tasks(scores: dict[str, float]) -> float:
+    """Every task counts the same."""
+    return mean(scores.values())
 
 
 def category(task: str) -> str:
     """Which of the benchmark's eight categories a task is of."""
     chapter = find(task).chapter
     return "graphs" if chapter in GRAPHS else chapter
-
-
-def mean_of_tasks(scores: dict[str, float]) -> float:
-    """Every task counts the same."""
-    return mean(scores.values())
 
 
 def mean_of_categories(scores: dict[str, float]) -> float:

@@ -15,7 +15,7 @@ from rnar.clrs import ALGORITHMS
 from rnar.clrs.splits import size_of
 from rnar.common.escaping import printable
 from rnar.models import MODELS
-from rnar.training.result import Amount, Count, Result, Share, Tested
+from rnar.training.result import Amount, Count, Result, Share
 from rnar.training.run import CONFIG, METRICS, RESULT, Which, read_config, read_metrics, read_result, result_of
 from rnar.training.settings import IDENTITY, OLDER, PROTOCOL, Settings, as_json
 
@@ -38,7 +38,6 @@ class Row:
     steps: Count
     """how many are done"""
     planned: Count
-    """how many it shall be"""
     validation: Share | None = None
     """at n = 16, of the selected network: the one that is tested"""
     validation_step: Count | None = None
@@ -47,7 +46,7 @@ class Row:
     test_n64: Share | None = None
     test_samples: Count | None = None
     test_low: Share | None = None
-    """the 95% interval, if other samples had been drawn"""
+    """of the 95% interval over samples"""
     test_high: Share | None = None
     minutes: Amount | None = None
     """of training, validation included"""
@@ -79,84 +78,70 @@ class Row:
 
     @property
     def tests(self) -> dict[Which, float | None]:
-        """The test of each network of the run."""
+        """The test score of each network of the run."""
         return {"best": self.test_n64, "last": self.test_last, "average": self.test_average}
 
 
-COLUMNS = tuple(each.name for each in fields(Row) if each.compare)
+COLUMNS = tuple(column.name for column in fields(Row) if column.compare)
 
 
 def rows_of(folder: Path) -> Iterator[Row]:
-    """A row for each task. A run that was trained further after its end also has the rows of that end."""
+    """Yields a row for each task. A run that was trained further after its end also has the rows of that end."""
     config, lines, result = read_config(folder), read_metrics(folder / METRICS), result_of(folder)
+    ends = [result]
     if result is None:
-        earlier = [read_result(path) for path in (*folder.glob("result-*.json"), folder / RESULT)]
-        for end in sorted((end for end in earlier if end), key=lambda end: end.steps):
-            yield from _rows(folder, config, lines, end)
-    yield from _rows(folder, config, lines, result)
+        earlier = filter(None, map(read_result, (*folder.glob("result-*.json"), folder / RESULT)))
+        ends = [*sorted(earlier, key=lambda end: end.steps), None]
+    for end in ends:
+        for task in config["settings"]["tasks"]:
+            yield _row(folder, config, lines, task, end)
 
 
-def _rows(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], result: Result | None) -> Iterator[Row]:
-    settings = config["settings"]
-    if result is not None:
-        lines = [line for line in lines if line["step"] <= result.steps]
+def _row(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], task: str, result: Result | None) -> Row:
+    settings, done = config["settings"], result.plain() if result else {}
+    lines = [line for line in lines if result is None or line["step"] <= result.steps]
     last = lines[-1] if lines else {}
-    steps = result.steps if result else last.get("step", 0)
-    best_step = result.best_step if result else last.get("best_step")
-    best = next((line for line in lines if line["step"] == best_step), {})
-    seconds = result.seconds if result else last.get("seconds")
-    environments = _trained_in(config["environments"], steps)
-    threads = environments[-1].get("threads")
-    for task in settings["tasks"]:
-        test = result.tests[task] if result else None
-        validation = best.get("validations", {}).get(task)
-        if validation is None and result and len(settings["tasks"]) == 1:
-            validation = result.validation
-        yield Row(
-            task=printable(task),
-            model=printable(settings["model"]),
-            seed=settings["seed"],
-            finished=result is not None,
-            steps=steps,
-            planned=result.steps if result and not result.early else settings["steps"],
-            validation=_rounded(validation),
-            validation_step=best_step,
-            last_validation=_rounded(last.get("validations", {}).get(task)),
-            test_n64=_score(test),
-            test_samples=test.samples if test else None,
-            test_low=_rounded(test.interval[0]) if test else None,
-            test_high=_rounded(test.interval[1]) if test else None,
-            minutes=None if seconds is None else round(seconds / 60, 2),
-            memory_mb=result.memory_mb if result else last.get("memory_mb"),
-            parameters=result.parameters if result else None,
-            device=_joined(environments, "device"),
-            threads=None if threads is None else threads * environments[-1].get("processes", 1),
-            commit=_joined(environments, "commit"),
-            settings=settings_text(settings),
-            test_last=_score(result.last[task]) if result and result.last else None,
-            test_average=_score(result.average[task]) if result and result.average else None,
-            path=folder,
-            place=str(folder),
-            history=lines,
-        )
-
-
-def _trained_in(environments: list[dict[str, Any]], steps: int) -> list[dict[str, Any]]:
-    """Those in which some of so many steps were taken: in what came later a run was tested, or trained further."""
-    return [each for each in environments if each.get("from_step", 0) < steps] or environments[:1]
+    end = done or {**last, "steps": last.get("step", 0)}
+    best = next((line for line in lines if line["step"] == end.get("best_step")), {})
+    validation = best.get("validations", {}).get(task)
+    if validation is None and len(settings["tasks"]) == 1:
+        validation = done.get("validation")
+    test, test_last, test_average = ((done.get(kind) or {}).get(task, {}) for kind in ("tests", "last", "average"))
+    low, high = test.get("interval", (None, None))
+    # in what came after these steps the run was tested, or trained further
+    used = [e for e in config["environments"] if e.get("from_step", 0) < end["steps"]] or config["environments"][:1]
+    threads, seconds = used[-1].get("threads"), end.get("seconds")
+    values: dict[str, Any] = dict(
+        task=printable(task),
+        model=printable(settings["model"]),
+        seed=settings["seed"],
+        finished=bool(done),
+        steps=end["steps"],
+        planned=end["steps"] if done and not done["early"] else settings["steps"],
+        validation=validation,
+        validation_step=end.get("best_step"),
+        last_validation=last.get("validations", {}).get(task),
+        test_n64=test.get("score"),
+        test_samples=test.get("samples"),
+        test_low=low,
+        test_high=high,
+        minutes=None if seconds is None else round(seconds / 60, 2),
+        memory_mb=end.get("memory_mb"),
+        parameters=done.get("parameters"),
+        device=_joined(used, "device"),
+        threads=None if threads is None else threads * used[-1].get("processes", 1),
+        commit=_joined(used, "commit"),
+        settings=settings_text(settings),
+        test_last=test_last.get("score"),
+        test_average=test_average.get("score"),
+    )
+    values |= {name: round(value, DIGITS) for name, value in values.items() if isinstance(value, float)}
+    return Row(**values, path=folder, place=str(folder), history=lines)
 
 
 def _joined(environments: list[dict[str, Any]], name: str) -> str:
     """A property of all environments in which a run was trained, in their order."""
-    return " then ".join(dict.fromkeys(str(each[name]) for each in environments if each.get(name) is not None))
-
-
-def _score(test: Tested | None) -> float | None:
-    return None if test is None else _rounded(test.score)
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(score, DIGITS)
+    return " then ".join(dict.fromkeys(str(value) for e in environments if (value := e.get(name)) is not None))
 
 
 def configured(folder: Path) -> list[Path]:
@@ -181,13 +166,11 @@ def parsed(settings: str) -> dict[str, Any]:
     """The inverse of `settings_text`."""
     values = {}
     for pair in settings.split():
-        name, equals, value = pair.partition("=")
+        name, _, value = pair.partition("=")
         try:
             values[name] = json.loads(value)
         except ValueError:
-            equals = ""
-        if not equals:
-            raise ValueError(f"settings have {pair!r}, which is not name=value")
+            raise ValueError(f"settings have {pair!r}, which is not name=value") from None
     return values
 
 
@@ -201,10 +184,14 @@ def unusual(row: Row) -> str:
 
     Except for the number of steps, which every table tells.
     """
-    usual, settings = usual_settings(row.model), parsed(row.recipe)
+    if not row.settings:
+        return ""
+    usual, settings = _usual_settings(row.model), parsed(row.recipe)
     tasks = settings.pop("tasks", [row.task])
-    if all(settings.get("test_samples", 0) >= _all_samples(task) for task in tasks):
-        settings.pop("test_samples", None)  # that is all there are
+    # no module is imported to count samples: a file of somebody else's runs may name modules that are others here
+    whole = [size_of(task, "test").samples if task in ALGORITHMS else math.inf for task in tasks]
+    if settings.get("test_samples", 0) >= max(whole):
+        settings.pop("test_samples", None)
     settings = {**OLDER, **settings}
     words = [f"{name.replace('_', ' ')} {_word(settings.get(name))}"
              for name in {**usual, **settings} if settings.get(name) != usual.get(name)]  # fmt: skip
@@ -213,18 +200,10 @@ def unusual(row: Row) -> str:
     return ", ".join(words)
 
 
-def _all_samples(task: str) -> float:
-    """How many samples the whole test has; infinitely many for a task that is not known here.
-
-    No module is imported to find out: a file of somebody else's runs may name modules that are others here.
-    """
-    return size_of(task, "test").samples if task in ALGORITHMS else math.inf
-
-
-def usual_settings(model: str) -> dict[str, Any]:
+def _usual_settings(model: str) -> dict[str, Any]:
     """The usual settings of a model, as JSON has them."""
     known = MODELS.get(model)
-    values: dict[str, Any] = {each.name: each.default for each in fields(Settings)}
+    values: dict[str, Any] = {setting.name: setting.default for setting in fields(Settings)}
     values |= {**PROTOCOL, **(known.training if known else {}), "size": known.size if known else SIZE}
     return {name: as_json(values[name]) for name in IDENTITY if name not in APART}
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,10 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from rnar.report.figures import PERCENT, canvas, draw_band, looks, saved, shared_legend
+from rnar.report.drawing import PERCENT, Stroke, canvas, draw_band, looks, nth, saved, shared_legend, strokes
 from rnar.report.published import title
 from rnar.report.scores import Group, Score, by_task
-from rnar.report.strokes import Stroke, nth, strokes
-from rnar.report.trials import Outcome, scored
+from rnar.report.trials import Outcome
 
 FEW = 20  # steps that have a marker each
 MANY, WINDOWS = 40, 40  # steps from which lines are smoothed, and into how many windows
@@ -23,12 +21,11 @@ SPREAD = 0.05  # by which share of n points stand apart at most, so that interva
 COLUMNS, WIDTH, HEIGHT = 3, 4.6, 3.4
 
 
-def figure(outcomes: Sequence[Outcome], format: str) -> bytes:
+def figure(outcomes: Iterable[Outcome], format: str) -> bytes:
     """A panel for each task, with a line for each run; with hints, one more for each run and task, of the largest
     size."""
-    scores = [replace(score, recipe=str(score.run.path)) for score in map(scored, outcomes)]
-    tasks = by_task(scores)
-    largest = [_at(group, group.sizes[-1]) for groups in tasks.values() for group in groups]
+    tasks = by_task(outcome.score() for outcome in outcomes)
+    largest = [group.at(group.sizes[-1]) for groups in tasks.values() for group in groups]
     return _drawn(tasks, [group for group in largest if group.scores[0].hints], format)
 
 
@@ -40,11 +37,7 @@ def sizes(scores: Iterable[Score], format: str) -> bytes:
 def hints(scores: Iterable[Score], format: str) -> bytes:
     """How well each hint is predicted along the steps, a panel for each task, model and size."""
     groups = [group for groups in by_task(scores).values() for group in groups]
-    return _drawn({}, [_at(group, n) for group in groups for n in group.sizes], format)
-
-
-def _at(group: Group, n: int) -> Group:
-    return group.where(lambda score: score.n == n)
+    return _drawn({}, [group.at(n) for group in groups for n in group.sizes], format)
 
 
 @rc_context(looks(9))
@@ -53,20 +46,20 @@ def _drawn(tasks: dict[str, list[Group]], hints: list[Group], format: str) -> by
     page, grid = canvas(len(tasks) + len(hints), COLUMNS, WIDTH, HEIGHT)
     drawn = strokes((group.model, group.label) for groups in tasks.values() for group in groups)
     for axes, groups in zip(grid, tasks.values(), strict=False):
-        draw_scores(axes, groups, drawn)
+        _draw_scores(axes, groups, drawn)
     for axes, group in zip(grid[len(tasks) :], hints, strict=True):
-        draw_hints(axes, group)
+        _draw_hints(axes, group)
     if tasks:
         shared_legend(page, grid[: len(tasks)])
     return saved(page, format)
 
 
-def draw_scores(axes: Axes, groups: list[Group], drawn: dict[str, Stroke]) -> None:
+def _draw_scores(axes: Axes, groups: list[Group], drawn: dict[str, Stroke]) -> None:
     """The scores of one task against n."""
     scores = [score for group in groups for score in group.scores]
     sizes = sorted({score.n for score in scores})
     for group, shift in zip(groups, np.linspace(1 - SPREAD, 1 + SPREAD, len(groups) + 2)[1:-1], strict=True):
-        points, stroke = [_at(group, n) for n in group.sizes], drawn[group.label]
+        points, stroke = [group.at(n) for n in group.sizes], drawn[group.label]
         n, means = np.array(group.sizes) * shift, np.array([point.mean for point in points], dtype=float)
         bars = np.array([point.bars for point in points]).T
         thin: dict[str, Any] = dict(markersize=4, capsize=2, linewidth=1.2, elinewidth=0.8)
@@ -87,7 +80,7 @@ def draw_scores(axes: Axes, groups: list[Group], drawn: dict[str, Stroke]) -> No
     axes.set(xlabel="size of the problems (n)", ylabel=f"score ± {' or '.join(bars)} (%)")
 
 
-def draw_hints(axes: Axes, group: Group) -> None:
+def _draw_hints(axes: Axes, group: Group) -> None:
     """How well each hint is predicted along the steps, at one size: the mean over seeds, and the band of all seeds.
 
     Hints that are numbers are left out: they have errors and no accuracy. Those that are sets have an F1, and dashes.

@@ -8,24 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import mean, stdev
-from typing import NamedTuple
+from typing import Annotated
 
 import torch
+from msgspec import Meta
 
 from rnar.evaluation.measures import Tally
 from rnar.nn.heads import HintSource
 from rnar.nn.reasoner import Reasoner
-from rnar.report.page import Cell, quiet
 from rnar.report.published import MODELS, TASKS, title
 from rnar.report.runs import Row, unusual
 from rnar.runtime.workers import Precision
+from rnar.training.result import Share
 from rnar.training.run import NETWORKS, Run, Which
 
+Size = Annotated[int, Meta(ge=1)]
 VALIDATION, TEST = 16, 64  # sizes
 LARGEST_SEEN = 16  # in training, by the standard protocol
 
 
-class Trial(NamedTuple):
+@dataclass(frozen=True)
+class Trial:
     """Which network of a run is evaluated, what it is fed as hints, how exactly it computes, and when it is asked."""
 
     which: Which = "best"
@@ -33,7 +36,7 @@ class Trial(NamedTuple):
     """hints as decisions or as what the logits suggest; None: as it was trained"""
     source: HintSource = "network"
     precision: Precision = "float32"
-    after: float = 1.0
+    after: Share = 1.0
     """the share of an algorithm's steps after which the answer is asked for"""
 
     def network(self, run: Run, device: str | torch.device) -> Reasoner:
@@ -61,13 +64,13 @@ class Score:
     """the same for runs that differ in nothing but seed and steps"""
     trial: Trial
     """the network, its hints, and how it was asked"""
-    n: int
-    score: float | None
-    """a fraction; None: not yet known"""
-    interval: tuple[float, float] | None = None
+    n: Size
+    score: Share | None
+    """None: not yet known"""
+    interval: tuple[Share, Share] | None = None
     """95%, if other samples had been drawn"""
-    samples: int | None = None
-    largest_seen: int = LARGEST_SEEN
+    samples: Size | None = None
+    largest_seen: Size = LARGEST_SEEN
     """size of training"""
     hints: Mapping[str, Tally] = field(default_factory=dict)
     """how well each is predicted, if that was asked for"""
@@ -78,28 +81,25 @@ def table(rows: Iterable[Row]) -> list[Score]:
     scores = []
     for row in rows:
         bounds = None if row.test_low is None or row.test_high is None else (row.test_low, row.test_high)
-        for which, value in row.tests.items():
-            if value is not None:
+        for which, score in row.tests.items():
+            if score is not None:
                 interval = bounds if which == "best" else None
-                scores.append(Score(row, row.recipe, Trial(which), TEST, value, interval, row.test_samples))
-        scores.append(Score(row, row.recipe, Trial("best"), VALIDATION, row.validation))
+                scores.append(Score(row, row.recipe, Trial(which), TEST, score, interval, row.test_samples))
+        scores.append(Score(row, row.recipe, Trial(), VALIDATION, row.validation))
     return scores
 
 
-def longest(rows: Iterable[Row]) -> tuple[list[Row], int]:
+def longest(rows: Iterable[Row]) -> list[Row]:
     """Of runs of the same task, model, recipe and seed the longest finished one, and one that is under way if it has
-    come further; and how many others there are."""
+    come further."""
     same: dict[tuple[str, str, str, int], list[Row]] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: -row.steps):
         same.setdefault((row.task, row.model, row.recipe, row.seed), []).append(row)
-    kept: list[Row] = []
+    kept = []
     for some in same.values():
-        ends = sorted((row for row in some if row.test_n64 is not None), key=lambda row: -row.steps)[:1]
-        ahead = [
-            row for row in some if row.test_n64 is None and row.steps > max((end.steps for end in ends), default=-1)
-        ]
-        kept += ends + sorted(ahead, key=lambda row: -row.steps)[:1]
-    return kept, sum(map(len, same.values())) - len(kept)
+        ends, ahead = ([row for row in some if (row.test_n64 is None) == under_way][:1] for under_way in (False, True))
+        kept += ends + [row for row in ahead if not ends or row.steps > ends[0].steps]
+    return kept
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,9 @@ class Group:
     def where(self, chosen: Callable[[Score], bool]) -> Group:
         return Group(tuple(filter(chosen, self.scores)))
 
+    def at(self, n: int) -> Group:
+        return self.where(lambda score: score.n == n)
+
     def tested(self, which: Which = "best") -> Group:
         """The tests of one network of each run."""
         return self.where(lambda score: score.n == TEST and score.trial.which == which)
@@ -147,33 +150,23 @@ class Group:
         return mean(self.values) if self.values else None
 
     @property
-    def deviation(self) -> float | None:
-        """The standard deviation over seeds."""
-        return stdev(self.values) if len(self.values) > 1 else None
-
-    @property
     def spread(self) -> str:
-        return "" if self.deviation is None else f"{self.deviation:.2f}"
+        """The standard deviation over seeds, if there are several."""
+        return f"{stdev(self.values):.2f}" if len(self.values) > 1 else ""
 
     @property
     def bars(self) -> tuple[float, float]:
         """How far the error bars reach below and above the mean: the standard deviation, or of one seed the 95%
         interval."""
-        (score, *_), low_high = self.scores, self.scores[0].interval
-        if self.deviation is not None or low_high is None or score.score is None:
-            return self.deviation or 0.0, self.deviation or 0.0
-        return 100 * (score.score - low_high[0]), 100 * (low_high[1] - score.score)
-
-    @property
-    def size(self) -> Cell:
-        """How many seeds, and how many steps each took: fewer than were planned, where patience ended it."""
-        return quiet(f"{len(self.runs)} × {steps_of(self.runs)}")
+        if len(self.values) > 1:
+            return stdev(self.values), stdev(self.values)
+        (value,), interval = self.values, self.scores[0].interval
+        return (0.0, 0.0) if interval is None else (value - 100 * interval[0], 100 * interval[1] - value)
 
     @property
     def unusual(self) -> str:
         """Which settings are not as usual, in words; the steps are told elsewhere."""
-        run = self.scores[0].run
-        return unusual(run) if run.settings else ""
+        return unusual(self.scores[0].run)
 
     @property
     def label(self) -> str:
@@ -181,23 +174,6 @@ class Group:
         seeds = [run.seed for run in self.runs]
         which = f"seed {seeds[0]}" if len(seeds) == 1 else f"mean of {len(seeds)} seeds"
         return ", ".join(filter(None, [title(self.model), which, str(self.scores[0].trial)]))
-
-
-def steps_of(rows: Iterable[Row]) -> str:
-    """How many steps runs took: a number, or the range."""
-    return span(row.steps for row in rows)
-
-
-def mixed_steps(groups: Mapping[str, Group]) -> str:
-    """A note for an average over tasks, where some runs are longer than others."""
-    steps = steps_of(run for group in groups.values() for run in group.runs)
-    return f"average over runs of {steps} steps" if "–" in steps else ""
-
-
-def span(numbers: Iterable[int]) -> str:
-    """The lowest and the highest, or the one that all are."""
-    some = set(numbers)
-    return "–".join(map(str, sorted({min(some), max(some)})))
 
 
 Groups = dict[tuple[str, str], list[Group]]
@@ -216,19 +192,18 @@ def grouped(scores: Iterable[Score]) -> Groups:
 
 
 def by_task(scores: Iterable[Score]) -> dict[str, list[Group]]:
-    groups: dict[str, list[Group]] = {}
-    for (task, _), some in grouped(scores).items():
-        groups.setdefault(task, []).extend(some)
-    return groups
+    tasks: dict[str, list[Group]] = {}
+    for (task, _), groups in grouped(scores).items():
+        tasks.setdefault(task, []).extend(groups)
+    return tasks
 
 
 def _rank(group: Group) -> tuple[bool, bool, int, int, int, str]:
     """First what has a test and sees all inputs, then the longest runs, the most usual settings, the most seeds."""
-    tested = group.tested()
-    steps = max(score.run.steps for score in tested.scores or group.scores)
-    settings, oddities = group.scores[0].run.settings, group.unusual
-    count = len(oddities.split(", ")) if oddities else 0
-    return not tested.scores, "without=" in settings, -steps, count, -len(tested.scores), settings
+    tested = group.tested().scores
+    steps = max(score.run.steps for score in tested or group.scores)
+    settings, oddities = group.scores[0].run.settings, [word for word in group.unusual.split(", ") if word]
+    return not tested, "without=" in settings, -steps, len(oddities), -len(tested), settings
 
 
 def in_order(task: str, model: str) -> tuple[int, str, int, str]:
@@ -236,27 +211,21 @@ def in_order(task: str, model: str) -> tuple[int, str, int, str]:
     return [*TASKS, task].index(task), task, [*MODELS, model].index(model), model
 
 
-def ways(scores: Iterable[Score]) -> list[str]:
-    """What is unusual about how all were evaluated, in a sentence; nothing if it is as ever."""
-    every = dict.fromkeys(str(score.trial._replace(source="network", after=1.0)) for score in scores)
-    words = ", or with ".join(filter(None, every))
-    return [f"{'With' if len(every) == 1 else 'Some with'} {words}."] if words else []
+def steps_of(rows: Iterable[Row]) -> str:
+    """How many steps runs took: a number, or the range."""
+    return span(row.steps for row in rows)
+
+
+def span(numbers: Iterable[int]) -> str:
+    """The lowest and the highest, or the one that all are."""
+    some = set(numbers)
+    return "–".join(map(str, sorted({min(some), max(some)})))
 
 
 def sample_counts(scores: Sequence[Score]) -> str:
     """How many samples each score is of, in words: one number if that does not depend on the size."""
-    counts: dict[int, set[int]] = {}
-    for score in sorted(scores, key=lambda score: score.n):
-        counts.setdefault(score.n, set()).add(score.samples or 0)
-    words = {n: " or ".join(map(str, sorted(some))) for n, some in counts.items()}
-    if len(set(words.values())) == 1:
-        return words.popitem()[1]
-    return ", ".join(f"{count} (n = {n})" for n, count in words.items())
-
-
-def shown(rows: Iterable[Row]) -> tuple[Groups, list[str]]:
-    """The scores of the longest runs, and a sentence about those that are left out."""
-    kept, others = longest(rows)
-    words = "shorter runs" if others > 1 else "shorter run"
-    about = f"{others} {words} of the same task, model, settings and seed {'are' if others > 1 else 'is'} not shown."
-    return grouped(table(kept)), [about] * bool(others)
+    sizes = sorted({score.n for score in scores})
+    counts = {n: " or ".join(map(str, sorted({score.samples or 0 for score in scores if score.n == n}))) for n in sizes}
+    if len(set(counts.values())) == 1:
+        return counts[sizes[0]]
+    return ", ".join(f"{count} (n = {n})" for n, count in counts.items())

@@ -10,11 +10,11 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from rnar.common.escaping import as_cell, from_cell, printable
-from rnar.common.files import appearing, free, read
+from rnar.common.files import free, read, write
 from rnar.report.runs import COLUMNS, Row, Tell, configured, parsed, rows_of, without
 
 FILE = "runs.csv"
-YES, NO = "yes", "no"
+BOOLEANS = {"yes": True, "no": False}
 KEY = ("task", "model", "seed", "planned", "settings")  # what makes a run the same run
 LATER = ("test_last", "test_average")  # columns that older files do not have
 OPTIONAL = {name for name, kind in get_type_hints(Row).items() if type(None) in get_args(kind)}
@@ -22,17 +22,15 @@ OPTIONAL = {name for name, kind in get_type_hints(Row).items() if type(None) in 
 
 def gather(paths: Iterable[Path], tell: Tell) -> list[Row]:
     """All runs in these folders, below them, and in these CSV files, each once. What cannot be read is told."""
-    return once([row for path in paths for row in _rows_at(path, tell)], tell)
+    return _once([row for path in paths for row in _rows_at(path, tell)], tell)
 
 
 def _rows_at(path: Path, tell: Tell) -> list[Row]:
     if not path.exists():
         raise ValueError(f"there is no {path}; name folders with runs, or CSV files that --export wrote")
-    if not path.is_dir():
-        return read_rows(path, tell)
-    folders = configured(path)
-    if not folders and (path / FILE).is_file():
-        return read_rows(path / FILE, tell)
+    folders = configured(path) if path.is_dir() else []
+    if not path.is_dir() or (not folders and (path / FILE).is_file()):
+        return _read_rows(path / FILE if path.is_dir() else path, tell)
     rows: list[Row] = []
     for folder in folders:
         try:
@@ -45,13 +43,13 @@ def _rows_at(path: Path, tell: Tell) -> list[Row]:
     return rows
 
 
-def once(rows: Iterable[Row], tell: Tell) -> list[Row]:
+def _once(rows: Iterable[Row], tell: Tell) -> list[Row]:
     """Each run once: of two that are the same the one that got further, and else the first.
 
     Two that are finished and disagree are both left out: one of them is wrong.
     """
     kept: dict[tuple[Any, ...], Row] = {}
-    wrong: set[tuple[Any, ...]] = set()
+    wrong = set()
     for row in rows:
         key = tuple(getattr(row, name) for name in KEY)
         other, run = kept.setdefault(key, row), f"{row.task}, {row.model}, seed {row.seed}"
@@ -80,7 +78,7 @@ def export(rows: Iterable[Row], folder: Path) -> str:
         raise ValueError(f"--export {folder} is a file; name a folder, in which {FILE} is made")
     folder.mkdir(parents=True, exist_ok=True)
     path = free(folder / FILE, replace=True)
-    lines = _lines(path) if path.exists() else []
+    lines = _read_lines(path) if path.exists() else []
     before, replaced, added = len(lines), 0, 0
     places = {_key(line): place for place, line in reversed(list(enumerate(lines)))}
     for row in rows:
@@ -89,43 +87,38 @@ def export(rows: Iterable[Row], folder: Path) -> str:
         if place is None:
             lines.append(new)
             added += 1
-        elif _tells_more(row, lines[place]):
+        elif _rank(new) >= _rank(lines[place]):
             lines[place] = {**lines[place], **new, "note": new["note"] or lines[place].get("note", "")}
             replaced += 1
-    lines.sort(key=_order)
+    lines.sort(key=lambda line: (line["task"], line["model"], line["settings"], _count(line["seed"]), line["planned"]))
     columns = dict.fromkeys([*COLUMNS, *(name for line in lines for name in line)])  # those that somebody added: last
-    with appearing(path) as file:
-        file.write(as_table(columns, lines))
+    write(path, as_csv(columns, lines))
     return f"{path}: rows {added} added, {replaced} replaced, {before - replaced} kept"
 
 
 def _written(value: Any) -> str:
     """A value as the CSV has it: None is empty, a bool is yes or no."""
     if isinstance(value, bool):
-        return YES if value else NO
+        return "yes" if value else "no"
     return "" if value is None else str(value)
 
 
-def _tells_more(row: Row, line: dict[str, str]) -> bool:
-    """Is there as much known as there was, or more?"""
-    finished = line["finished"] == YES
-    if not (row.finished and finished):
-        return row.finished or not finished
-    samples = line["test_samples"]
-    return not samples.isdecimal() or row.test_samples is None or row.test_samples >= int(samples)
+def _rank(line: Mapping[str, str]) -> tuple[bool, int]:
+    """How much is known of a run: whether it is finished, and on how many samples it was tested."""
+    finished = line["finished"] == "yes"
+    return finished, _count(line["test_samples"]) if finished else 0
 
 
-def _key(line: dict[str, str]) -> tuple[str, ...]:
+def _count(text: str) -> int:
+    return int(text) if text.isdecimal() else 0
+
+
+def _key(line: Mapping[str, str]) -> tuple[str, ...]:
     """What tells runs apart: on how many samples it was tested does not make another run."""
     return tuple(without(("test_samples",), line[name]) if name == "settings" else line[name] for name in KEY)
 
 
-def _order(line: dict[str, str]) -> tuple[str, str, str, int, str]:
-    seed = line["seed"]
-    return line["task"], line["model"], line["settings"], int(seed) if seed.isdecimal() else 0, line["planned"]
-
-
-def as_table(columns: Iterable[str], lines: Iterable[Mapping[str, Any]]) -> bytes:
+def as_csv(columns: Iterable[str], lines: Iterable[Mapping[str, Any]]) -> bytes:
     """The content of a CSV file."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(columns), restval="", lineterminator="\n")
@@ -134,7 +127,7 @@ def as_table(columns: Iterable[str], lines: Iterable[Mapping[str, Any]]) -> byte
     return text.getvalue().encode()
 
 
-def read_table(path: Path, what: str) -> tuple[list[str], list[dict[str, str]]]:
+def read_csv(path: Path, what: str) -> tuple[list[str], list[dict[str, str]]]:
     """The columns and the lines of a CSV file."""
     try:
         reader = csv.DictReader(io.StringIO(read(path).decode("utf-8-sig")), restval="")
@@ -148,14 +141,12 @@ def said(line: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     return {name: printable(from_cell(line.get(name) or "")) for name in names}
 
 
-def read_rows(path: Path, tell: Tell) -> list[Row]:
+def _read_rows(path: Path, tell: Tell) -> list[Row]:
     """The rows of a CSV; those that make no sense are told and left out."""
     rows = []
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(_read_lines(path), start=1):
         try:
-            row = replace(_row(line), place=f"row {number} of {path}")
-            parsed(row.settings)
-            rows.append(row)
+            rows.append(replace(_row(line), place=f"row {number} of {path}"))
         except ValueError as error:
             tell(f"row {number} of {path} is left out: {error}")
     if not rows:
@@ -163,8 +154,8 @@ def read_rows(path: Path, tell: Tell) -> list[Row]:
     return rows
 
 
-def _lines(path: Path) -> list[dict[str, str]]:
-    columns, lines = read_table(path, "runs")
+def _read_lines(path: Path) -> list[dict[str, str]]:
+    columns, lines = read_csv(path, "runs")
     missing = [name for name in COLUMNS if name not in (*LATER, *columns)]
     if missing:
         raise ValueError(f"{path} is no CSV of runs as --export writes it: it has no column {missing[0]}")
@@ -177,10 +168,12 @@ def _row(line: dict[str, str]) -> Row:
     """A row out of the cells of one, if each makes sense."""
     cells = said(line, COLUMNS)
     values = {name: None if text == "" and name in OPTIONAL else text for name, text in cells.items()}
-    if cells["finished"] not in (YES, NO):
-        raise ValueError(f"finished is {cells['finished']!r}, neither {YES} nor {NO}")
+    if cells["finished"] not in BOOLEANS:
+        raise ValueError(f"finished is {cells['finished']!r}, neither yes nor no")
     try:
-        return msgspec.convert({**values, "finished": cells["finished"] == YES}, Row, strict=False)
+        row = msgspec.convert({**values, "finished": BOOLEANS[cells["finished"]]}, Row, strict=False)
     except msgspec.ValidationError as error:
         what, _, name = str(error).replace("`", "").partition(" - at $.")
         raise ValueError(f"{name} is {cells.get(name)!r}: {what[0].lower()}{what[1:]}") from None
+    parsed(row.settings)  # raises if they are not name=value
+    return row

@@ -1,9 +1,11 @@
-"""Tables of what was run: all runs beside the paper's numbers, and scores by network, size, hints and progress."""
+"""Tables of what was run: all runs beside the paper's numbers, and scores by network, size, hints and progress.
+
+A table is a pivot of the table of scores: a line for each group of seeds, and columns that make a cell of a group.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from dataclasses import replace
 from statistics import mean
-from typing import Any
 
 from rnar.clrs.splits import is_official
 from rnar.evaluation.sets import ProblemSet
@@ -12,26 +14,9 @@ from rnar.report import published as paper
 from rnar.report.page import DASH, EMPTY, MINUS, Cell, Page, difference, mark_best, number, percent, quiet
 from rnar.report.progress import algorithm
 from rnar.report.runs import Row
-from rnar.report.scores import (
-    TEST,
-    Group,
-    Groups,
-    Score,
-    by_task,
-    longest,
-    mixed_steps,
-    sample_counts,
-    shown,
-    span,
-    steps_of,
-    table,
-    ways,
-)
+from rnar.report.scores import TEST, Group, Score, by_task, grouped, longest, sample_counts, span, steps_of, table
 from rnar.training.run import Which
 
-HEAD = ["task", "model", "seeds ×\nsteps"]
-SCORES = ["test\nn = 64", "average\nn = 64", "paper\nn = 64", "test −\npaper", "valid.\nn = 16"]
-SCORED = 3, 4, 5  # columns of scores that are compared
 DEVIATION = "mean over seeds ± their standard deviation, which one seed does not have"
 LISTED = (
     f"Scores are micro-F1 in percent. Test: of the network that validation selected, on the official set, {DEVIATION}. "
@@ -50,7 +35,6 @@ OF_SIZES = (
     "seeds, the standard deviation over them."
 )
 COSTS = "Seconds: of a training step, validation included. GB: the most at once."
-BEST = "Bold: the best of a task and a size."
 SOURCES: dict[HintSource, str] = {"network": "own\nhints", "truth": "true\nhints", "nothing": "no\nhints"}
 OF_HINTS = (
     "Scores are micro-F1 in percent, on {samples} samples, where a network is fed its own hints, the true ones, "
@@ -64,95 +48,174 @@ OF_PROGRESS = (
     "steps. The algorithm: of the hint that becomes the answer, as it is by then, where there is one. Who is right "
     "before the algorithm has got there does not follow it."
 )
-Extra = dict[str, Callable[[Group], Cell]]
-"""columns behind the scores, by their heads"""
+Columns = dict[str, Callable[[Group], Cell]]
+"""by their heads, what they make of a group"""
+Parts = dict[str, Callable[[Group], Group]]
+"""by the heads of columns of scores, which part of a group's scores stands there"""
+
+
+def seeds_and_steps(group: Group) -> Cell:
+    """How many seeds, and how many steps each took: fewer than were planned, where patience ended it."""
+    return quiet(f"{len(group.runs)} × {steps_of(group.runs)}")
+
+
+def shorter_runs(rows: list[Row], kept: list[Row]) -> list[str]:
+    """A sentence about the runs that are left out, if there are some."""
+    few, many = ("shorter run", "is"), ("shorter runs", "are")
+    words, are = many if (count := len(rows) - len(kept)) > 1 else few
+    return [f"{count} {words} of the same task, model, settings and seed {are} not shown."] * bool(count)
+
+
+def mixed_steps(groups: Iterable[Group]) -> str:
+    """A note for an average over tasks, where some runs are longer than others."""
+    steps = steps_of(run for group in groups for run in group.runs)
+    return f"average over runs of {steps} steps" if "–" in steps else ""
+
+
+LEFT: Columns = {
+    "task": lambda group: Cell(paper.title(group.task)),
+    "model": lambda group: Cell(group.model),
+    "seeds ×\nsteps": seeds_and_steps,
+}
+
+
+def _fill(page: Page, columns: Columns, block: Iterable[Group], best: Sequence[Sequence[str]] = ()) -> None:
+    """Add a line for each group; in each of these sets of columns the best score of the block is bold."""
+    page.head = list(columns)
+    lines = [[column(group) for column in columns.values()] for group in block]
+    for heads in best:
+        mark_best(lines, [page.head.index(head) for head in heads])
+    page.rows += lines
+
+
+def _add(page: Page, cells: dict[str, Cell]) -> None:
+    """Add a line with these cells, by the heads of their columns."""
+    page.rows.append([cells.get(head, EMPTY) for head in page.head])
 
 
 def listing(rows: Iterable[Row]) -> Page:
     """A line for each task, model and settings; unfinished runs have lines of their own."""
-    groups, hidden = shown(rows)
-    page = Page("Results", [*HEAD, *SCORES, "min.\na run", "GB"], left=2, about=[LISTED, AVERAGES, *hidden])
+    rows = list(rows)
+    kept = longest(rows)
+    page, groups = Page("Results", []), grouped(table(kept))
+    scores: Columns = {
+        "test\nn = 64": lambda group: _test(page, group),
+        "average\nn = 64": lambda group: _measured(page, group, group.tested("average"), "average"),
+        "paper\nn = 64": lambda group: _published(page, group),
+    }
+    others: Columns = {
+        "test −\npaper": lambda group: difference(group.tested().mean, _in_paper(group)),
+        "valid.\nn = 16": _validation,
+        "min.\na run": _minutes,
+        "GB": _memory,
+    }
+    has_averages = any(row.test_average is not None for row in kept)
+    if not has_averages:
+        del scores["average\nn = 64"]
     for task in dict.fromkeys(task for task, _ in groups):
-        lines = []
-        for group in (group for key, some in groups.items() if key[0] == task for group in some):
-            lines += [_line(page, group)] if group.tested().scores else []
-            lines += [_line(page, group, run) for run in group.unfinished]
-        mark_best(lines, SCORED)
-        page.rows += lines
-    page.rule()
-    tested = [key for key, some in groups.items() if key[0] in paper.TASKS and some[0].tested().scores]
-    models = [model for _, model in tested]
+        lines = [line for key, some in groups.items() if key[0] == task for group in some for line in _states(group)]
+        _fill(page, {**LEFT, "seeds ×\nsteps": _progress, **scores, **others}, lines, [list(scores)])
+    page.rule = len(page.rows)
+    tests = {key: some[0].tested() for key, some in groups.items() if key[0] in paper.TASKS}
+    models = [model for (_, model), test in tests.items() if test.scores]
     for model in dict.fromkeys(models):
         if models.count(model) > 1:  # of one task there is no average
-            _averages(page, model, groups)
-    if not any(group.tested("average").scores for some in groups.values() for group in some):
-        page.drop(SCORES.index("average\nn = 64") + len(HEAD))
-        page.about.remove(AVERAGES)
+            _averages(page, model, tests)
+    page.about = [LISTED, *[AVERAGES] * has_averages, *shorter_runs(rows, kept)]
     return page
 
 
-def _line(page: Page, group: Group, unfinished: Row | None = None) -> list[Cell]:
-    """The runs of a group that are finished, or one that is not."""
-    test, average = (group.tested(which) if unfinished is None else Group(()) for which in ("best", "average"))
-    runs = test.runs if unfinished is None else [unfinished]
-    validations = [run.validation if unfinished is None else run.last_validation for run in runs]
-    validation = [100 * score for score in validations if score is not None]
-    state = f"seed {unfinished.seed} is not finished" if unfinished else ""
+def _states(group: Group) -> list[Group]:
+    """The runs of a group that are finished, and each that is not."""
+    parts = [group.where(lambda score: score.run.test_n64 is not None)]
+    parts += [group.where(lambda score, run=run: score.run is run) for run in group.unfinished]
+    return [part for part in parts if part.scores]
+
+
+def _progress(group: Group) -> Cell:
+    run = group.runs[0]
+    return quiet(f"{run.steps} of {run.planned}") if group.unfinished else seeds_and_steps(group)
+
+
+def _test(page: Page, group: Group) -> Cell:
+    state = f"seed {group.runs[0].seed} is not finished" if group.unfinished else ""
     drawn = "" if is_official(group.task) else "no official set: tested on samples that are drawn as those are"
-    marks = page.notes.marks(state, drawn, group.unusual, *dict.fromkeys(run.note for run in runs))
-    theirs = paper.published(group.model, group.task)
-    minutes = [run.minutes for run in runs if run.minutes is not None]
-    return [
-        Cell(paper.title(group.task)),
-        Cell(group.model),
-        quiet(f"{unfinished.steps} of {unfinished.planned}") if unfinished else test.size,
-        number(test.mean, test.spread, marks),
-        _measured(page, average, len(runs), "average"),
-        number(theirs.mean, theirs.spread, page.notes.marks(theirs.note)) if theirs else DASH,
-        difference(test.mean, theirs.mean if theirs else None),
-        number(mean(validation) if validation else None),
-        Cell(f"{mean(minutes):.{0 if mean(minutes) >= 10 else 1}f}") if minutes else DASH,
-        _memory(runs),
-    ]
+    notes = dict.fromkeys(run.note for run in group.runs)
+    return number(group.tested().mean, group.tested().spread, page.marks(state, drawn, group.unusual, *notes))
 
 
-def _memory(runs: list[Row]) -> Cell:
-    memory = [run.memory_mb for run in runs if run.memory_mb is not None]
+def _measured(page: Page, group: Group, part: Group, name: str, note: str = "", intervals: bool = False) -> Cell:
+    """The mean over seeds of a part of a group, with a note if not all seeds have a score."""
+    count, runs = len(part.scores), len(group.runs)
+    lacking = f"{name}: of {count} of {runs} seeds" if 0 < count < runs else ""
+    spread = f"{sum(part.bars) / 2:.2f}" if intervals and count == 1 else part.spread
+    return number(part.mean, spread, page.marks(note, lacking))
+
+
+def _published(page: Page, group: Group) -> Cell:
+    known = paper.published(group.model, group.task)
+    return number(known.mean, known.spread, page.marks(known.note)) if known else DASH
+
+
+def _in_paper(group: Group) -> float | None:
+    known = paper.published(group.model, group.task)
+    return known.mean if known else None
+
+
+def _validation(group: Group) -> Cell:
+    scores = [run.last_validation if group.unfinished else run.validation for run in group.runs]
+    known = [100 * score for score in scores if score is not None]
+    return number(mean(known) if known else None)
+
+
+def _minutes(group: Group) -> Cell:
+    minutes = [run.minutes for run in group.runs if run.minutes is not None]
+    return Cell(f"{mean(minutes):.{0 if mean(minutes) >= 10 else 1}f}") if minutes else DASH
+
+
+def _memory(group: Group) -> Cell:
+    memory = [run.memory_mb for run in group.runs if run.memory_mb is not None]
     return Cell(f"{max(memory) / 1000:.1f}") if memory else DASH
 
 
-def _averages(page: Page, model: str, groups: Groups) -> None:
+def _pace(group: Group) -> Cell:
+    """Seconds a step."""
+    seconds = [60 * run.minutes / run.steps for run in group.runs if run.minutes is not None and run.steps]
+    return Cell(f"{mean(seconds):.2f}") if seconds else DASH
+
+
+def _averages(page: Page, model: str, tests: dict[tuple[str, str], Group]) -> None:
     """Over all 30 tasks, if all were run; made of the models of which the paper's average is made."""
-    models = {task: paper.in_the_paper(model, task) for task in paper.TASKS}
-    ours = {task: groups[task, behind][0].tested() for task, behind in models.items() if (task, behind) in groups}
+    behind = {task: paper.in_the_paper(model, task) for task in paper.TASKS}
+    ours = {task: tests[task, other] for task, other in behind.items() if (task, other) in tests}
     scores = {task: group.mean for task, group in ours.items() if group.mean is not None}
-    theirs = {task: known.mean for task, behind in models.items() if (known := paper.published(behind, task))}
+    theirs = {task: known.mean for task, other in behind.items() if (known := paper.published(other, task))}
     mixed = paper.substitutions(model, paper.TASKS)
-    note = page.notes.marks(f"{paper.SUBSTITUTE} on {mixed}, as in the paper" if mixed else "")
-    printed = paper.numbers().get((2, model, paper.AVERAGE))
+    note = page.marks(f"{paper.SUBSTITUTE} on {mixed}, as in the paper" if mixed else "")
     whole = len(scores) == len(paper.TASKS)
-    done, steps = f"{len(scores)} of {len(paper.TASKS)}", page.notes.marks(mixed_steps(ours) if whole else "")
+    marks = page.marks(mixed_steps(ours.values()) if whole else "")
+    printed = paper.numbers().get((2, model, paper.AVERAGE))
     means = {"Average, 30 tasks": paper.mean_of_tasks, "Average, 8 categories": paper.mean_of_categories}
     for title, average in means.items():
         own = average(scores) if whole else None
         known = average(theirs) if len(theirs) == len(paper.TASKS) else None
         if printed and average is paper.mean_of_tasks:
             known = printed.mean
-        cells = [number(own, marks=steps), EMPTY, number(known), difference(own, known)]
-        page.add(Cell(title), Cell(model, marks=note), quiet(done), *cells, *[EMPTY] * 3)
+        cells = {"task": Cell(title), "model": Cell(model, marks=note), "test\nn = 64": number(own, marks=marks)}
+        cells |= {"paper\nn = 64": number(known), "test −\npaper": difference(own, known)}
+        _add(page, {**cells, "seeds ×\nsteps": quiet(f"{len(scores)} of {len(paper.TASKS)}")})
 
 
 def network_table(rows: Iterable[Row]) -> Page:
     """The tests of the selected network of each run, the last one, and the average of the weights."""
-    kept, _ = longest(rows)
-    scores = [score for score in table(kept) if score.run.test_n64 is not None and score.n == TEST]
-    page = Page("Which network of a run", [*HEAD], left=2, about=[OF_NETWORKS])
-    _pivot(page, scores, NETWORKS, lambda score: score.trial.which)
-    page.about += _compared({id(score.run): score.run for score in scores}.values())
+    kept = [row for row in longest(rows) if row.test_n64 is not None]
+    page = Page("Which network of a run", [], about=[OF_NETWORKS, *_compared(kept)])
+    parts: Parts = {head: lambda group, which=which: group.tested(which) for which, head in NETWORKS.items()}
+    _compare(page, by_task(score for score in table(kept) if score.n == TEST), parts, _scores(page, parts))
     return page
 
 
-def _compared(rows: Iterable[Row]) -> list[str]:
+def _compared(rows: list[Row]) -> list[str]:
     """In a sentence, what an average of the weights brought, run by run."""
     both = [(row.test_average, row.test_n64) for row in rows]
     points = [100 * (average - selected) for average, selected in both if average is not None and selected is not None]
@@ -167,143 +230,115 @@ def _compared(rows: Iterable[Row]) -> list[str]:
 
 def size_table(scores: Sequence[Score]) -> Page:
     """Scores at several sizes, beside what runs cost where that is known."""
-    costs: Extra = {"s a\nstep": lambda group: _pace(group.runs), "GB": lambda group: _memory(group.runs)}
-    costs = costs if any(score.run.path for score in scores) else {}
-    page = Page("Score against size", [*HEAD], left=2, about=[_about(OF_SIZES, scores), *[COSTS] * bool(costs), BEST])
-    page.about += ways(scores)
-    heads = {n: f"n = {n}" for n in sorted({score.n for score in scores})}
-    _pivot(page, scores, heads, lambda score: score.n, extra=costs, intervals=True)
+    page = _page("Score against size", OF_SIZES, scores)
+    costs: Columns = {"s a\nstep": _pace, "GB": _memory} if any(score.run.path for score in scores) else {}
+    page.about[1:1] = [*[COSTS] * bool(costs), "Bold: the best of a task and a size."]
+    parts: Parts = {f"n = {n}": lambda group, n=n: group.at(n) for n in sorted({score.n for score in scores})}
+    several_ways = len({score.trial for score in scores}) > 1
+
+    def name(group: Group) -> Cell:
+        way = str(group.scores[0].trial) if several_ways else ""
+        return Cell(", ".join(filter(None, [group.model, way])))
+
+    _compare(page, by_task(scores), parts, {"model": name, **_scores(page, parts, intervals=True), **costs})
     return page
-
-
-def _pace(runs: list[Row]) -> Cell:
-    """Seconds a step."""
-    seconds = [60 * run.minutes / run.steps for run in runs if run.minutes is not None and run.steps]
-    return Cell(f"{mean(seconds):.2f}") if seconds else DASH
 
 
 def hint_table(scores: Sequence[Score]) -> Page:
     """How the answers of networks depend on hints, and how right their own hints are."""
-    page = Page("Answers and hints", [*HEAD, "n"], left=2, about=[_about(OF_HINTS, scores), *ways(scores)])
-    _pivot(page, scores, SOURCES, lambda score: score.trial.source, extra={"its own hints": _own_hints})
+    page = _page("Answers and hints", OF_HINTS, scores)
+    parts: Parts = {
+        head: lambda group, source=source: group.where(lambda score: score.trial.source == source)
+        for source, head in SOURCES.items()
+    }
+    columns: Columns = {**LEFT, "n": _size, **_scores(page, parts), "its own hints": _own_hints}
+    for block in _by_size(scores):
+        _fill(page, columns, block)
     return page
 
 
 def _own_hints(group: Group) -> Cell:
-    own = [score for score in group.scores if score.trial.source == "network"]
-    names = own[0].hints if own else {}
-    words = ", ".join(f"{name} {_right([score.hints[name].score for score in own], names[name])}" for name in names)
-    return Cell(words) if words else DASH
-
-
-def _right(scores: list[float], tally: Any) -> str:
-    value = mean(scores)
-    if value != value:  # NaN: there was nothing to judge
-        return DASH.text
-    return f"{value:.2g}" if tally.measure.is_error else percent(100 * value, 0)
+    own = [score.hints for score in group.scores if score.trial.source == "network"]
+    words = []
+    for name, tally in own[0].items() if own else ():
+        value = mean(hints[name].score for hints in own)
+        right = f"{value:.2g}" if tally.measure.is_error else percent(100 * value, 0)
+        words.append(f"{name} {right if value == value else DASH.text}")  # NaN: there was nothing to judge
+    return Cell(", ".join(words)) if words else DASH
 
 
 def progress_table(scores: Sequence[Score], sets: Iterable[ProblemSet]) -> Page:
     """What networks answer before the algorithm has ended, beside what that has by then."""
-    page = Page("Answers before the end", [*HEAD, "n"], left=2, about=[_about(OF_PROGRESS, scores), *ways(scores)])
-    heads = {share: f"{share:.0%}" for share in sorted({score.trial.after for score in scores})}
-    known = {(problems.task, problems.n): problems for problems in sets}
-    below = partial(_algorithm, known, list(heads))
-    _pivot(page, scores, heads, lambda score: score.trial.after, below=below)
+    page = _page("Answers before the end", OF_PROGRESS, scores)
+    shares = sorted({score.trial.after for score in scores})
+    parts: Parts = {
+        f"{share:.0%}": lambda group, share=share: group.where(lambda score: score.trial.after == share)
+        for share in shares
+    }
+    problems = {(some.task, some.n): some for some in sets}
+    columns: Columns = {**LEFT, "n": _size, **_scores(page, parts)}
+    for block in _by_size(scores):
+        _fill(page, columns, block)
+        names = {"task": LEFT["task"](block[0]), "model": quiet("the algorithm"), "n": _size(block[0])}
+        if known := algorithm(problems[block[0].task, block[0].sizes[0]], shares):
+            _add(page, names | {head: number(100 * score) for head, score in zip(parts, known, strict=True)})
     return page
 
 
-def _algorithm(sets: dict[tuple[str, int], ProblemSet], shares: Sequence[float], task: str, n: int) -> list[list[Cell]]:
-    """The line of the algorithm itself."""
-    known = algorithm(sets[task, n], shares)
-    names = [Cell(paper.title(task)), Cell("the algorithm", tone="quiet"), EMPTY, Cell(str(n))]
-    return [[*names, *(number(100 * score) for score in known)]] if known else []
+def _page(title: str, about: str, scores: Sequence[Score]) -> Page:
+    """With what is unusual about how all were evaluated in a sentence; nothing if it is as ever."""
+    every = dict.fromkeys(str(replace(score.trial, source="network", after=1.0)) for score in scores)
+    words = ", or with ".join(filter(None, every))
+    ways = [f"{'With' if len(every) == 1 else 'Some with'} {words}."] if words else []
+    return Page(title, [], about=[about.format(samples=sample_counts(scores)), *ways])
 
 
-def _about(text: str, scores: Sequence[Score]) -> str:
-    return text.format(samples=sample_counts(scores))
+def _scores(page: Page, parts: Parts, intervals: bool = False) -> Columns:
+    """Columns of scores, of which the first tells what is unusual; `intervals`: one seed has half of its interval."""
+
+    def column(head: str) -> Callable[[Group], Cell]:
+        def cell(group: Group) -> Cell:
+            note = group.unusual if head == next(iter(parts)) else ""
+            return _measured(page, group, parts[head](group), head.replace("\n", " "), note, intervals)
+
+        return cell
+
+    return {head: column(head) for head in parts}
 
 
-def _pivot(
-    page: Page,
-    scores: Sequence[Score],
-    heads: dict[Any, str],
-    key: Callable[[Score], Any],
-    extra: Extra | None = None,
-    intervals: bool = False,
-    below: Callable[[str, int], list[list[Cell]]] = lambda task, n: [],
-) -> None:
-    """A line for each task, model and settings, and a column for each value of `key`.
-
-    A table that has a column n has a line for each size too, and what is `below` the lines of a task and size; any
-    other has the mean over tasks of each model that has all of them.
-
-    Args:
-        page: With the head of the columns on the left, to be filled.
-        scores: The table of scores.
-        heads: By value of `key`, the head of its column.
-        key: What is spread over columns.
-        extra: More columns.
-        intervals: Whether one seed has half of its interval as ±.
-        below: More lines for a task and a size.
-    """
-    extra, by_size, first = extra or {}, "n" in page.head, len(page.head)
-    page.head += [*heads.values(), *extra]
-    places = range(first, first + len(heads))
-    tasks = by_task(scores)
-    several_ways = len({str(score.trial) for score in scores}) > 1
-    for task, groups in tasks.items():
-        lines = []
-        for n in sorted({score.n for group in groups for score in group.scores}) if by_size else [None]:
-            for group in groups:
-                part = group.where(lambda score, n=n: n is None or score.n == n)
-                if not part.scores:
-                    continue
-                its_ways = {str(score.trial) for score in part.scores}
-                way = its_ways.pop() if several_ways and len(its_ways) == 1 else ""
-                name = ", ".join(filter(None, [part.model, way]))
-                cells = [Cell(paper.title(task)), Cell(name), part.size, *([Cell(str(n))] if by_size else [])]
-                for value, head in heads.items():
-                    of_value = part.where(lambda score, value=value: key(score) == value)
-                    note = group.unusual if value == next(iter(heads)) else ""
-                    cells.append(_measured(page, of_value, len(part.runs), head.replace("\n", " "), note, intervals))
-                lines.append([*cells, *(column(part) for column in extra.values())])
-            lines += below(task, n or 0)
-        page.rows += lines if by_size else _marked(lines, places)
-    page.rule()
-    if not by_size and len(tasks) > 1:
-        page.rows += _marked(list(_means(tasks, list(heads), key, len(page.head))), places)
+def _by_size(scores: Iterable[Score]) -> list[list[Group]]:
+    """A block of groups for each task and size."""
+    tasks = by_task(scores).values()
+    sizes = [sorted({n for group in groups for n in group.sizes}) for groups in tasks]
+    return [[group.at(n) for group in groups if n in group.sizes] for groups, some in zip(tasks, sizes, strict=True)
+            for n in some]  # fmt: skip
 
 
-def _measured(page: Page, part: Group, runs: int, name: str, note: str = "", intervals: bool = False) -> Cell:
-    """The mean over seeds, with a note if not all of so many runs have a score."""
-    count = len(part.scores)
-    lacking = f"{name}: of {count} of {runs} seeds" if 0 < count < runs else ""
-    spread = part.spread
-    if intervals and count == 1:
-        spread = f"{sum(part.bars) / 2:.2f}"
-    return number(part.mean, spread, page.notes.marks(note, lacking))
+def _size(group: Group) -> Cell:
+    return Cell(str(group.sizes[0]))
 
 
-def _marked(lines: list[list[Cell]], places: range) -> list[list[Cell]]:
-    """The best of each column by itself."""
-    for place in places:
-        mark_best(lines, (place,))
-    return lines
-
-
-def _means(
-    tasks: dict[str, list[Group]], values: list[Any], key: Callable[[Score], Any], width: int
-) -> Iterable[list[Cell]]:
-    """Over all tasks, of the first line of each, for each model that has all tasks; of those columns that all have."""
+def _compare(page: Page, tasks: dict[str, list[Group]], parts: Parts, columns: Columns) -> None:
+    """A line for each group with the best of each task in bold; then for each model that has all tasks a mean over
+    them, of the first group of each."""
+    for groups in tasks.values():
+        _fill(page, {**LEFT, **columns}, groups, [[head] for head in parts])
+    page.rule = len(page.rows)
+    means: list[Group]
+    start = len(page.rows)
     for model in dict.fromkeys(group.model for groups in tasks.values() for group in groups):
-        firsts = [next((group for group in groups if group.model == model), None) for groups in tasks.values()]
-        whole = [group for group in firsts if group is not None]
-        if len(whole) == len(firsts):
-            columns = [[group.where(lambda score, v=v: key(score) == v).mean for group in whole] for v in values]
-            known = [[value for value in means if value is not None] for means in columns]
-            cells = [number(mean(means) if len(means) == len(whole) else None) for means in known]
-            steps = steps_of(run for group in whole for run in group.runs)
-            size = f"{span(len(group.runs) for group in whole)} × {steps}"
-            row = [Cell(f"Average, {len(whole)} tasks"), Cell(model), quiet(size), *cells]
-            yield row + [EMPTY] * (width - len(row))
+        means = [next(iter(group for group in groups if group.model == model), Group(())) for groups in tasks.values()]
+        if len(tasks) == 1 or not all(group.scores for group in means):
+            continue
+        runs = [run for group in means for run in group.runs]
+        seeds = span(len(group.runs) for group in means)
+        cells = {"task": Cell(f"Average, {len(means)} tasks"), "model": Cell(model)}
+        cells["seeds ×\nsteps"] = quiet(f"{seeds} × {steps_of(runs)}")
+        for head, part in parts.items():
+            known = [value for group in means if (value := part(group).mean) is not None]
+            cells[head] = number(mean(known) if len(known) == len(means) else None)
+        _add(page, cells)
+    lines = page.rows[start:]
+    for head in parts:
+        mark_best(lines, [page.head.index(head)])
+    page.rows[start:] = lines

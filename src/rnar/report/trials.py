@@ -12,7 +12,7 @@ from rnar.evaluation.evaluate import Evaluation, evaluate
 from rnar.evaluation.memory import step_bytes
 from rnar.evaluation.sets import ProblemSet
 from rnar.nn.reasoner import Reasoner
-from rnar.report.runs import Row, Tell, configured, settings_text
+from rnar.report.runs import Row, Tell, configured
 from rnar.report.scores import LARGEST_SEEN, Score, Trial, in_order
 from rnar.runtime.memory import all_memory
 from rnar.runtime.workers import Workers
@@ -33,30 +33,19 @@ class Outcome(NamedTuple):
     step: int
     """of training, after which the network was so"""
 
+    @property
+    def largest_seen(self) -> int:
+        """The largest size of training."""
+        return max(self.run.settings.sizes or [LARGEST_SEEN])
 
-def scored(outcome: Outcome, row: Row | None = None) -> Score:
-    """An outcome in the table of scores; `row` is what is known of the run besides its settings."""
-    settings, problems = outcome.run.settings, outcome.problems
-    row = row or Row(
-        problems.task,
-        settings.name,
-        settings.seed,
-        False,
-        outcome.step,
-        settings.steps,
-        settings=settings_text(settings.plain()),
-        path=outcome.run.path,
-    )
-    evaluation, seen = outcome.evaluation, largest_seen(outcome.run)
-    return Score(
-        row, row.recipe, outcome.trial, problems.n, evaluation.score, outcome.interval, problems.samples, seen,
-        evaluation.hints,
-    )  # fmt: skip
-
-
-def largest_seen(run: Run) -> int:
-    """The largest size of training."""
-    return max(run.settings.sizes or [LARGEST_SEEN])
+    def score(self, row: Row | None = None) -> Score:
+        """In the table of scores: one of the runs of a row, or else by itself."""
+        recipe, settings, problems = row.recipe if row else str(self.run.path), self.run.settings, self.problems
+        row = row or Row(problems.task, settings.name, settings.seed, False, self.step, settings.steps)
+        return Score(
+            row, recipe, self.trial, problems.n, self.evaluation.score, self.interval, problems.samples,
+            self.largest_seen, self.evaluation.hints,
+        )  # fmt: skip
 
 
 def runs_in(paths: Iterable[Path], tell: Tell, refuse: Tell) -> list[Run]:
@@ -64,14 +53,14 @@ def runs_in(paths: Iterable[Path], tell: Tell, refuse: Tell) -> list[Run]:
     `refuse` of those that cannot be read."""
     runs = {}
     for path in paths:
-        if (path / CONFIG).is_file() or not path.is_dir():
-            runs[path.resolve()] = Run(path)
-            continue
         folders = configured(path)
-        found = list(_with_networks(folders, tell, refuse))
-        if not any((folder / BEST).is_file() for folder in folders):
+        if (path / CONFIG).is_file() or not path.is_dir():
+            some = [Run(path)]
+        elif any((folder / BEST).is_file() for folder in folders):
+            some = _with_networks(folders, tell, refuse)
+        else:
             raise ValueError(f"there is no run with a network in {path} or below; `rnar train` makes one")
-        runs.update({run.path.resolve(): run for run in found})
+        runs |= {run.path.resolve(): run for run in some}
     return list(runs.values())
 
 
@@ -132,7 +121,7 @@ def evaluated(
     reasoner, step = trial.network(run, device), run.step_of(trial.which)
     workers = Workers(reasoner, threads)
     for problems in sets:
-        check_memory(reasoner, problems)
+        _check_memory(reasoner, problems)
         start, nodes, parts = time.perf_counter(), 0, []
         for batch in problems.batches():
             nodes, part, batch = batch.nodes, batch.size / problems.samples, batch.beginning(trial.after)
@@ -143,7 +132,7 @@ def evaluated(
         yield Outcome(run, problems, nodes, evaluation, evaluation.interval(), time.perf_counter() - start, trial, step)
 
 
-def check_memory(reasoner: Reasoner, problems: ProblemSet) -> None:
+def _check_memory(reasoner: Reasoner, problems: ProblemSet) -> None:
     """Raise where not even one sample would fit."""
     needed, there = step_bytes(reasoner, problems.task, problems.length), all_memory()
     if there is not None and needed > there:
