@@ -129,7 +129,7 @@ def report(
         changed = fill(readme, markdown(listing(rows)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
     trial = Trial(network, precision=precision)
-    networks = _Networks(longest(rows), scores, n, samples, trial, chosen_device(device), threads, console)
+    networks = _Networks(rows, scores, n, samples, trial, chosen_device(device), threads, console)
     if figure is not None:
         assert target is not None
         write(target, _drawn(figure, rows, bench, networks, image_format("--out", target)))
@@ -148,7 +148,7 @@ def _scores_in(files: tuple[Path, ...], tasks: tuple[str, ...], models: tuple[st
 
 @dataclass
 class _Networks:
-    """The networks of the longest runs, and how they are evaluated."""
+    """The networks of runs, and how they are evaluated."""
 
     rows: list[Row]
     known: list[Score]
@@ -161,38 +161,36 @@ class _Networks:
     console: Console
     refused: Refused = field(default_factory=Refused)
 
-    def sets(self, usual: tuple[int, ...]) -> list[tuple[Run, list[ProblemSet]]]:
-        """The runs, with problems of the sizes that were asked for, or of the usual ones."""
-        sizes = self.sizes or usual
-        runs = with_networks(self.rows, tell, self.refused)
-        return with_sets(runs, lambda run, task: problem_sets(task, sizes, self.samples), self.refused)
+    def work(self, usual: tuple[int, ...]) -> list[tuple[Run, list[ProblemSet]]]:
+        """The longest runs, with problems of the sizes that were asked for, or of the usual ones."""
+        runs = with_networks(longest(self.rows), tell, self.refused)
+        return with_sets(runs, lambda _, task: problem_sets(task, self.sizes or usual, self.samples), self.refused)
 
     def scores(self, work: list[tuple[Run, list[ProblemSet]]], hints: bool = False, **how: Any) -> list[Score]:
         """The scores of the networks; `how` are fields of `Trial`."""
-        trial, rows = replace(self.trial, **how), {(row.path, row.task): row for row in self.rows}
+        trial, rows = replace(self.trial, **how), {(row.path, row.task): row for row in longest(self.rows)}
         outcomes = tried(work, self.console, hints, self.device, self.threads, self.refused, trial)
         return [outcome.score(rows[outcome.run.path, outcome.problems.task]) for outcome in outcomes]
 
-    def known_or_new(self, usual: tuple[int, ...]) -> list[Score]:
-        return self.known or self.scores(self.sets(usual))
+    def at_sizes(self, usual: tuple[int, ...]) -> list[Score]:
+        """The scores that are known already, or else new ones."""
+        return self.known or self.scores(self.work(usual))
 
 
 def _table(kind: Kind | None, rows: list[Row], networks: _Networks) -> Page:
-    if kind is None:
-        return listing(rows)
     if kind == "networks":
         return network_table(rows)
     if kind == "sizes":
-        return size_table(networks.known_or_new(SIZE_TABLE))
+        return size_table(networks.at_sizes(SIZE_TABLE))
     if kind == "hints":
-        work = networks.sets(HINT_TABLE)
-        found = (networks.scores(work, source == "network", source=source) for source in SOURCES)
-        return hint_table([score for scores in found for score in scores])
+        work = networks.work(HINT_TABLE)
+        parts = (networks.scores(work, source == "network", source=source) for source in SOURCES)
+        return hint_table([score for part in parts for score in part])
     if kind == "progress":
-        work = networks.sets(PROGRESS_TABLE)
+        work = networks.work(PROGRESS_TABLE)
         scores = [score for share in SHARES for score in networks.scores(work, after=share)]
         return progress_table(scores, [problems for _, sets in work for problems in sets])
-    return paper_table(int(kind), rows, networks.trial.which)
+    return listing(rows) if kind is None else paper_table(int(kind), rows, networks.trial.which)
 
 
 def _drawn(figure: Figure, rows: list[Row], bench: tuple[Path, ...], networks: _Networks, image: str) -> bytes:
@@ -201,9 +199,9 @@ def _drawn(figure: Figure, rows: list[Row], bench: tuple[Path, ...], networks: _
     if figure == "timing":
         return figures.timing(rows, bench, image)
     if figure == "sizes":
-        return score_figures.sizes(networks.known_or_new(SIZE_FIGURE), image)
+        return score_figures.sizes(networks.at_sizes(SIZE_FIGURE), image)
     if figure == "hints":
-        return score_figures.hints(networks.scores(networks.sets(HINT_FIGURE), hints=True), image)
+        return score_figures.hints(networks.scores(networks.work(HINT_FIGURE), hints=True), image)
     return {"curves": figures.curves, "wider": figures.wider, "losses": figures.losses}[figure](rows, image)
 
 

@@ -146,7 +146,8 @@ def rates(paths: Iterable[Path]) -> Rates:
         if n in seconds.setdefault(key, {}):
             raise ValueError(f"{path} measures {key[0]} with {key[1]} at n={n} once more; give each size once")
         seconds[key][n] = taken
-    return {key: Rate(mean(some.values()), tuple(sorted(some)), threads[key]) for key, some in seconds.items()}
+    keys = sorted(seconds, key=lambda key: in_order(*key))
+    return {key: Rate(mean(seconds[key].values()), tuple(sorted(seconds[key])), threads[key]) for key in keys}
 
 
 @rc_context(looks(8))
@@ -160,7 +161,7 @@ def _drawn(panels: Panels, format: str, pace: Rates | None = None, **axis: Any) 
         for curve in sorted(some, key=lambda curve: list(drawn).index(curve.label)):
             _draw(axes, curve, drawn[curve.label])
         end = max(steps[-1] for curve in some for steps in curve.steps)
-        for (_, model), rate in sorted((item for item in (pace or {}).items() if item[0][0] == task), key=_by_model):
+        for model, rate in ((model, rate) for (of, model), rate in (pace or {}).items() if of == task):
             about = f"n = {', '.join(map(str, rate.sizes))}, {rate.threads} thread{'s' * (rate.threads > 1)}"
             colour = strokes([(model, model)])[model].colour
             name = f"{title(model)} in dm-clrs, training alone, {about}"
@@ -178,10 +179,6 @@ def _drawn(panels: Panels, format: str, pace: Rates | None = None, **axis: Any) 
         axes.set_xlabel("training steps" if place + COLUMNS >= len(panels) else "")
     shared_legend(page, grid)
     return saved(page, format)
-
-
-def _by_model(item: tuple[tuple[str, str], Rate]) -> tuple[int, str, int, str]:
-    return in_order(*item[0])
 
 
 def _draw(axes: Axes, curve: Curve, stroke: Stroke) -> None:

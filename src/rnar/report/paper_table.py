@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import zip_longest
 
 from rnar.report import published as paper
 from rnar.report.page import DASH, EMPTY, Cell, Page, difference, mark_best, number, quiet
@@ -91,13 +92,11 @@ class _PaperTable:
         groups = {model: self._behind(task, model) for model in self.ours}
         if bar is not None and (own_baseline := self._behind(task, paper.BASELINE)):
             bar = own_baseline[0].mean
-        for place in range(max(1, *map(len, groups.values()))):
-            known = {model: some[place] for model, some in groups.items() if place < len(some)}
-            if place == 0:
-                ours = {model: self._ours(model, group, bar) for model, group in known.items()}
-                self._add(paper.title(task), ours, theirs, DASH)
-            else:
-                self._add("· other settings", {model: self._ours(model, group) for model, group in known.items()})
+        firsts = {model: self._ours(model, some[0], bar) for model, some in groups.items() if some}
+        self._add(paper.title(task), firsts, theirs, DASH)
+        others = [[self._ours(model, group) for group in some[1:]] for model, some in groups.items()]
+        for cells in zip_longest(*others, fillvalue=[EMPTY] * 3):
+            self._add("· other settings", dict(zip(self.ours, cells, strict=True)))
         if paper.in_the_paper(paper.MAIN, task, self.number) != paper.MAIN:
             for group in self.tests.get((task, paper.MAIN), []):
                 cells = self._ours(paper.MAIN, group)

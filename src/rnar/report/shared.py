@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import msgspec
 
@@ -17,7 +17,7 @@ FILE = "runs.csv"
 BOOLEANS = {"yes": True, "no": False}
 KEY = ("task", "model", "seed", "planned", "settings")  # what makes a run the same run
 LATER = ("test_last", "test_average")  # columns that older files do not have
-OPTIONAL = {name for name, kind in get_type_hints(Row).items() if type(None) in get_args(kind)}
+NEEDED = COLUMNS[:6]  # that no row is without
 
 
 def gather(paths: Iterable[Path], tell: Tell) -> list[Row]:
@@ -167,7 +167,7 @@ def _read_lines(path: Path) -> list[dict[str, str]]:
 def _row(line: dict[str, str]) -> Row:
     """A row out of the cells of one, if each makes sense."""
     cells = said(line, COLUMNS)
-    values = {name: None if text == "" and name in OPTIONAL else text for name, text in cells.items()}
+    values = {name: text for name, text in cells.items() if text or name in NEEDED}
     if cells["finished"] not in BOOLEANS:
         raise ValueError(f"finished is {cells['finished']!r}, neither yes nor no")
     try:

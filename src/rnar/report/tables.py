@@ -61,9 +61,9 @@ def seeds_and_steps(group: Group) -> Cell:
 
 def shorter_runs(rows: list[Row], kept: list[Row]) -> list[str]:
     """A sentence about the runs that are left out, if there are some."""
-    few, many = ("shorter run", "is"), ("shorter runs", "are")
-    words, are = many if (count := len(rows) - len(kept)) > 1 else few
-    return [f"{count} {words} of the same task, model, settings and seed {are} not shown."] * bool(count)
+    count = len(rows) - len(kept)
+    words, verb = ("shorter runs", "are") if count > 1 else ("shorter run", "is")
+    return [f"{count} {words} of the same task, model, settings and seed {verb} not shown."] * bool(count)
 
 
 def mixed_steps(groups: Iterable[Group]) -> str:
@@ -104,7 +104,7 @@ def listing(rows: Iterable[Row]) -> Page:
         "paper\nn = 64": lambda group: _published(page, group),
     }
     others: Columns = {
-        "test −\npaper": lambda group: difference(group.tested().mean, _in_paper(group)),
+        "test −\npaper": _beyond_paper,
         "valid.\nn = 16": _validation,
         "min.\na run": _minutes,
         "GB": _memory,
@@ -157,9 +157,9 @@ def _published(page: Page, group: Group) -> Cell:
     return number(known.mean, known.spread, page.marks(known.note)) if known else DASH
 
 
-def _in_paper(group: Group) -> float | None:
+def _beyond_paper(group: Group) -> Cell:
     known = paper.published(group.model, group.task)
-    return known.mean if known else None
+    return difference(group.tested().mean, known.mean if known else None)
 
 
 def _validation(group: Group) -> Cell:
@@ -308,10 +308,11 @@ def _scores(page: Page, parts: Parts, intervals: bool = False) -> Columns:
 
 def _by_size(scores: Iterable[Score]) -> list[list[Group]]:
     """A block of groups for each task and size."""
-    tasks = by_task(scores).values()
-    sizes = [sorted({n for group in groups for n in group.sizes}) for groups in tasks]
-    return [[group.at(n) for group in groups if n in group.sizes] for groups, some in zip(tasks, sizes, strict=True)
-            for n in some]  # fmt: skip
+    blocks = []
+    for groups in by_task(scores).values():
+        sizes = sorted({n for group in groups for n in group.sizes})
+        blocks += [[group.at(n) for group in groups if n in group.sizes] for n in sizes]
+    return blocks
 
 
 def _size(group: Group) -> Cell:
@@ -324,21 +325,17 @@ def _compare(page: Page, tasks: dict[str, list[Group]], parts: Parts, columns: C
     for groups in tasks.values():
         _fill(page, {**LEFT, **columns}, groups, [[head] for head in parts])
     page.rule = len(page.rows)
-    means: list[Group]
-    start = len(page.rows)
     for model in dict.fromkeys(group.model for groups in tasks.values() for group in groups):
-        means = [next(iter(group for group in groups if group.model == model), Group(())) for groups in tasks.values()]
-        if len(tasks) == 1 or not all(group.scores for group in means):
+        own = [[group for group in groups if group.model == model] for groups in tasks.values()]
+        if len(tasks) == 1 or not all(own):
             continue
-        runs = [run for group in means for run in group.runs]
-        seeds = span(len(group.runs) for group in means)
+        means = [groups[0] for groups in own]
+        seeds, steps = span(len(group.runs) for group in means), steps_of(run for group in means for run in group.runs)
         cells = {"task": Cell(f"Average, {len(means)} tasks"), "model": Cell(model)}
-        cells["seeds ×\nsteps"] = quiet(f"{seeds} × {steps_of(runs)}")
+        cells["seeds ×\nsteps"] = quiet(f"{seeds} × {steps}")
         for head, part in parts.items():
             known = [value for group in means if (value := part(group).mean) is not None]
             cells[head] = number(mean(known) if len(known) == len(means) else None)
         _add(page, cells)
-    lines = page.rows[start:]
     for head in parts:
-        mark_best(lines, [page.head.index(head)])
-    page.rows[start:] = lines
+        mark_best(page.rows[page.rule :], [page.head.index(head)])
