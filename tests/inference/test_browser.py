@@ -15,9 +15,8 @@ from helpers.inference import forged
 from rnar.clrs import ALGORITHMS, Feature, Sample, Spec, edge, find, graph, node
 from rnar.clrs.naming import classes
 from rnar.evaluation.beliefs import Belief
-from rnar.inference.page import playback
-from rnar.inference.page.playback import Line
-from rnar.inference.page.scene import scene
+from rnar.inference.page import Line, playback
+from rnar.inference.page.data import scene
 
 pytestmark = pytest.mark.skipif(not installed(), reason="there is no Chromium here to show pages in")
 

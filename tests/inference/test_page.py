@@ -16,10 +16,8 @@ import rnar.clrs
 from helpers.inference import forged
 from helpers.own_tasks import SORT, written
 from rnar.clrs import ALGORITHMS, Sample, find
-from rnar.inference.page import playback
-from rnar.inference.page.encoding import Packer, rounded, typed
-from rnar.inference.page.playback import Line
-from rnar.inference.page.scene import scene, way_to_draw
+from rnar.inference.page import Line, playback
+from rnar.inference.page.data import Packer, before, rounded, scene, typed, way_to_draw
 
 
 def data_of(html: str) -> dict:
@@ -81,10 +79,10 @@ def test_packed_arrays_come_back():
     (small, kind), (wide, other), (real, third) = (
         typed(bytes_, "mask_one", 200), typed(halves, "pointer", 2000), typed(numbers, "scalar", 5))  # fmt: skip
     assert (kind, other, third) == ("u1", "u2", "f4")
-    packer.in_time(small)
-    packer.in_time(wide)
-    packer.beside(small + np.uint8(1), small)
-    packer.plain(real)
+    packer.add(small, before(small))
+    packer.add(wide, before(wide))
+    packer.add(small + np.uint8(1), small)
+    packer.add(real)
     raw = np.frombuffer(zlib.decompress(base64.b64decode(packer.text())), np.uint8)
     first = np.bitwise_xor.accumulate(raw[:35].reshape(5, 7), axis=0)
     second = (

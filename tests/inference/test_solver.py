@@ -12,7 +12,7 @@ from helpers.inference import forged, untrained
 from helpers.own_tasks import SORT, written
 from rnar.clrs import ALGORITHMS
 from rnar.inference.answer import Answer
-from rnar.inference.page.playback import Line
+from rnar.inference.page import Line
 from rnar.inference.problem import Problem
 from rnar.inference.solver import AT_ONCE, Solver
 

@@ -13,9 +13,8 @@ from rnar.cli.inputs import STDIN, example, given_problem, lines_of, of_line
 from rnar.cli.output import bar, screen, tell
 from rnar.clrs import find
 from rnar.inference.answer import Answer, described
-from rnar.inference.api import PRETRAINED, solver_for
 from rnar.inference.problem import Problem
-from rnar.inference.solver import AT_ONCE, Solver
+from rnar.inference.solver import AT_ONCE, PRETRAINED, Solver, solver_for
 from rnar.runtime.workers import check_threads
 
 

@@ -10,7 +10,7 @@ from rnar.cli.inputs import given_problem
 from rnar.cli.output import bar, screen
 from rnar.clrs import find
 from rnar.common.files import free
-from rnar.inference.api import PRETRAINED, page_of
+from rnar.inference.solver import PRETRAINED, page_of
 
 NONE = "none"
 

@@ -5,8 +5,7 @@ rnar.view("dijkstra", A, 0, network="runs/dijkstra/rnar/seed-0").save("page.html
 """
 
 from rnar.inference.answer import Answer
-from rnar.inference.api import load, solve, view
 from rnar.inference.problem import Problem
-from rnar.inference.solver import Solver
+from rnar.inference.solver import Solver, load, solve, view
 
 __all__ = ["Answer", "Problem", "Solver", "load", "solve", "view"]

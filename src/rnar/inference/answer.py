@@ -10,8 +10,7 @@ from rnar.clrs.naming import classes, labels
 from rnar.common.checking import checked
 from rnar.evaluation.beliefs import Belief, Wrong, is_judged
 from rnar.inference.equivalence import equally_good
-from rnar.inference.page import Playback, playback
-from rnar.inference.page.playback import Line
+from rnar.inference.page import Line, Playback, playback
 from rnar.inference.words import say
 from rnar.inference.words.saying import percent
 
@@ -87,19 +86,19 @@ class Answer:
     @property
     def agreement(self) -> str:
         """In words."""
-        wrong, entries = sum(int(x.sum()) for x in self.belief.wrong_outputs.values()), self._judged
         if self.agrees:
             return "yes"
-        differs = "no" if entries == 1 else f"no, {wrong} of {entries} entries differ"
+        wrong = sum(int(x.sum()) for x in self.belief.wrong_outputs.values())
+        differs = "no" if self._judged == 1 else f"no, {wrong} of {self._judged} entries differ"
         return f"{differs}, but it is as good: {self.equally_good}" if self.equally_good else differs
 
     @property
     def sureness(self) -> str:
         """In words."""
-        sure, least = self.sure, self.belief.least_sure
-        if math.isnan(sure):
+        if math.isnan(self.sure):
             return "it does not say"
-        return percent(sure) if self._judged == 1 else f"{percent(sure)} on average, {percent(least)} where least sure"
+        least = f" on average, {percent(self.belief.least_sure)} where least sure" if self._judged != 1 else ""
+        return percent(self.sure) + least
 
     @property
     def hints(self) -> str:
@@ -113,19 +112,19 @@ class Answer:
         right = f"{percent(self.belief.hints_right)} of all are right"
         if wrong is not None:
             return f"first wrong at step {wrong.step} of {steps}: {wrong.hint}{self._entries(wrong)}; {right}"
-        if any(each.any() for each in self.belief.wrong_hints.values()):  # numbers, which are not decided
+        if any(entries.any() for entries in self.belief.wrong_hints.values()):  # numbers, which are not decided
             return f"all decisions right in {told}, not all numbers; {right}"
         return f"all right in {told}"
 
     def _entries(self, wrong: Wrong) -> str:
         """The wrong entry and the right one, or how many of many are wrong."""
-        feature, sample = find(self.task).spec.hints[wrong.hint], self.sample
-        truth = sample.hints[wrong.hint][wrong.step]
+        feature, truth = find(self.task).spec.hints[wrong.hint], self.sample.hints[wrong.hint][wrong.step]
         if truth.ndim:
             return f" ({wrong.entries} of {is_judged(feature, truth).sum()} entries)"
-        names = self.names or labels(sample) if feature.kind == "mask_one" else classes(self.task, wrong.hint, feature)
-        said = self.belief.hints[wrong.hint].decided[wrong.step - 1]
-        return f" is {names[int(said)]} and should be {names[int(truth)]}"
+        nodes = self.names or labels(self.sample)
+        names = nodes if feature.kind == "mask_one" else classes(self.task, wrong.hint, feature)
+        decided = self.belief.hints[wrong.hint].decided[wrong.step - 1]
+        return f" is {names[int(decided)]} and should be {names[int(truth)]}"
 
     def plain(self) -> dict[str, Any]:
         """All of it as plain data, as a line of JSON has it."""
@@ -142,9 +141,7 @@ class Answer:
             "score": self.belief.score,
             "sure": None if math.isnan(self.sure) else round(self.sure, 4),
             "hints": self.hints,
-            "first_wrong": None
-            if wrong is None
-            else {"step": wrong.step, "hint": wrong.hint, "entries": wrong.entries},
+            "first_wrong": wrong and {"step": wrong.step, "hint": wrong.hint, "entries": wrong.entries},
             "hints_right": round(self.belief.hints_right, 4),
             "outputs": {name: x.tolist() for name, x in self.belief.answers.items()},
             "true_outputs": {name: x.tolist() for name, x in self.sample.outputs.items()},

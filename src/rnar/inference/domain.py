@@ -13,7 +13,7 @@ SLACK = 0.05  # of the range of a number in training
 
 
 class TrainingDomain:
-    """What the training problems of a task have in common, found by drawing some.
+    """What the training problems of a task have in common, by drawing some.
 
     Args:
         task: Which.
@@ -29,7 +29,8 @@ class TrainingDomain:
         for n in data["sizes"]:
             batch = algorithm.problem.view(*algorithm.draw(rng, n, DRAWN, **data["options"]))
             self.sizes.append(batch["pos"].shape[1])
-            for inputs in ({name: x[b] for name, x in batch.items()} for b in range(DRAWN)):
+            for b in range(DRAWN):
+                inputs = {name: x[b] for name, x in batch.items()}
                 self.traits |= set(traits(self.features, inputs))
                 for name, (low, high) in ranges(self.features, inputs).items():
                     least, most = self.ranges.get(name, (low, high))
@@ -46,13 +47,14 @@ class TrainingDomain:
         return several(new)
 
 
+def numbers(features: Mapping[str, Feature], inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The numbers of a problem: its scalars but for the places of nodes."""
+    return {name: inputs[name] for name, feature in features.items() if feature.kind == "scalar" and name != "pos"}
+
+
 def traits(features: Mapping[str, Feature], inputs: Mapping[str, np.ndarray]) -> Iterator[str]:
     """Yields what is special about the inputs of one problem."""
-    scalars = {
-        name: np.asarray(inputs[name], np.float32)
-        for name, f in features.items()
-        if f.kind == "scalar" and name != "pos"
-    }
+    scalars = {name: np.asarray(x, np.float32) for name, x in numbers(features, inputs).items()}
     for name, x in scalars.items():
         place = features[name].place
         if place == "node" and len(np.unique(x)) < len(x):
@@ -78,17 +80,12 @@ def _graph_traits(A: np.ndarray) -> Iterator[str]:
         yield "a graph that is not connected"
 
 
-def _scalars(features: Mapping[str, Feature]) -> list[str]:
-    return [name for name, feature in features.items() if feature.kind == "scalar" and name != "pos"]
-
-
 def ranges(features: Mapping[str, Feature], inputs: Mapping[str, np.ndarray]) -> dict[str, tuple[float, float]]:
     """The least and the largest of each kind of numbers of one problem; of strings, the length of the second."""
-    found = {name: (float(np.min(inputs[name])), float(np.max(inputs[name]))) for name in _scalars(features)}
+    values = numbers(features, inputs)
     if "string" in features and features["string"].kind == "mask":
-        length = float(np.sum(inputs["string"]))
-        found["the length of the second string"] = length, length
-    return found
+        values["the length of the second string"] = np.sum(inputs["string"], dtype=float)
+    return {name: (float(np.min(x)), float(np.max(x))) for name, x in values.items()}
 
 
 def _span(low: float, high: float) -> str:

@@ -19,14 +19,40 @@ def equally_good(sample: Sample, outputs: Outputs) -> str:
     return words if check and check(sample, outputs, sample.outputs) else ""
 
 
+def quirk(sample: Sample) -> str:
+    """In which way the benchmark's own answer is not the best, in words; empty if it is."""
+    if sample.task != "task_scheduling":
+        return ""
+    d, w, best = sample.inputs["d"], sample.inputs["w"].astype(float), []
+    for task in np.argsort(-w, kind="stable"):  # the most valuable first, if all can still be done in time
+        best += [task] if _in_time(d[[*best, task]]) else []
+    worth = w[best].sum()
+    is_best = worth <= w[sample.outputs["selected"] == 1].sum() + 1e-6
+    return "" if is_best else f"the benchmark's algorithm misses the best schedule here, worth {worth:.4g}"
+
+
+def length_of(A: np.ndarray, way: list[int]) -> float:
+    """The length of a path, given from its end; infinite where there is no edge."""
+    weights = [float(A[u, v]) for u, v in pairwise(reversed(way))]
+    return sum(weights) if all(weights) else np.inf
+
+
+def way_back(before: np.ndarray, i: int, j: int) -> list[int]:
+    """From j back to i, or as far as the pointers go. (A pointer of i itself may lead on, by a loop.)"""
+    way = [j]
+    while way[-1] != i and int(before[way[-1]]) not in way:
+        way.append(int(before[way[-1]]))
+    return way
+
+
 def _sorted(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
     order = in_order(ours["pred"])
     return len(order) == sample.nodes and bool((np.diff(sample.inputs["key"][order]) >= 0).all())
 
 
 def _same_key(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
-    ((name, i),), key = ours.items(), sample.inputs["key"]
-    return bool(key[int(i)] == key[int(theirs[name])])
+    (mine,), (other,), key = ours.values(), theirs.values(), sample.inputs["key"]
+    return bool(key[int(mine)] == key[int(other)])
 
 
 def _same_target(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
@@ -57,81 +83,31 @@ def _in_time(deadlines: np.ndarray) -> bool:
     return bool((np.sort(deadlines) >= np.arange(1, len(deadlines) + 1)).all())
 
 
-def quirk(sample: Sample) -> str:
-    """In which way the benchmark's own answer is not the best, in words; empty if it is."""
-    if sample.task != "task_scheduling":
-        return ""
-    d, w, best = sample.inputs["d"], sample.inputs["w"].astype(float), []
-    for task in np.argsort(-w, kind="stable"):  # the most valuable first, each if all can still be done in time
-        best += [task] if _in_time(d[[*best, task]]) else []
-    worth = w[sample.outputs["selected"] == 1].sum()
-    if w[best].sum() <= worth + 1e-6:
-        return ""
-    return f"the benchmark's algorithm misses the best schedule here, worth {w[best].sum():.4g}"
-
-
-def length_of(A: np.ndarray, way: list[int]) -> float | None:
-    """The length of a path, given from its end; None where there is no edge."""
-    weights = [float(A[u, v]) for u, v in pairwise(reversed(way))]
-    return sum(weights) if all(weights) else None
-
-
-def _length(A: np.ndarray, way: list[int]) -> float:
-    length = length_of(A, way)
-    return np.inf if length is None else length
-
-
 def _as_short(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
     A = 1.0 * (sample.inputs["A"] != 0) if sample.task == "bfs" else sample.inputs["A"]
-    ways = [[path(x["pi"], v) for v in range(sample.nodes)] for x in (ours, theirs)]
-    return all(
-        one[-1] == other[-1] and np.isclose(_length(A, one), _length(A, other))
-        for one, other in zip(*ways, strict=True)
-    )
+    for v in range(sample.nodes):
+        mine, other = path(ours["pi"], v), path(theirs["pi"], v)
+        if mine[-1] != other[-1] or not np.isclose(length_of(A, mine), length_of(A, other)):
+            return False
+    return True
 
 
 def _all_as_short(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
-    A, n = sample.inputs["A"], sample.nodes
-
-    def lengths(Pi: np.ndarray) -> np.ndarray:
-        ways = [[way_back(Pi[i], i, j) for j in range(n)] for i in range(n)]
-        return np.array([[_length(A, way) if way[-1] == i else np.inf for way in of_i] for i, of_i in enumerate(ways)])
-
-    return np.allclose(lengths(ours["Pi"]), lengths(theirs["Pi"]))
-
-
-def way_back(before: np.ndarray, i: int, j: int) -> list[int]:
-    """From j back to i, or as far as the pointers go. (A pointer of i itself may lead on, by a loop.)"""
-    way = [j]
-    while way[-1] != i and int(before[way[-1]]) not in way:
-        way.append(int(before[way[-1]]))
-    return way
+    lengths = []
+    for outputs in (ours, theirs):
+        ways = [(i, way_back(outputs["Pi"][i], i, j)) for i, j in np.ndindex(sample.nodes, sample.nodes)]
+        lengths.append([length_of(sample.inputs["A"], way) if way[-1] == i else np.inf for i, way in ways])
+    return np.allclose(lengths[0], lengths[1])
 
 
 def _topological(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
     order = path(ours["topo"], int(ours["topo_head"]))
-    place = np.argsort(order) if len(order) == sample.nodes else None
-    return place is not None and all(place[u] < place[v] for u, v in np.argwhere(sample.inputs["A"] != 0))
+    place = np.argsort(order)
+    return len(order) == sample.nodes and all(place[u] < place[v] for u, v in np.argwhere(sample.inputs["A"] != 0))
 
 
 def _same_components(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
-    together = [x["scc_id"][:, None] == x["scc_id"] for x in (ours, theirs)]
-    return np.array_equal(*together)
-
-
-def _tree_of(A: np.ndarray, edges: np.ndarray) -> tuple[int, float, np.ndarray]:
-    """Of a set of edges [n, n]: how many there are, their weight, and who is connected with whom [n, n]."""
-    edges = (edges | edges.T) & ~np.eye(len(A), dtype=bool)
-    reached = edges | np.eye(len(A), dtype=bool)
-    for k in range(len(A)):
-        reached |= reached[:, k : k + 1] & reached[k]
-    missing = bool((edges & (A == 0)).any())
-    return int(edges.sum()) // 2, np.inf if missing else float(A[np.triu(edges)].sum(dtype=float)), reached
-
-
-def _same_tree(A: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> bool:
-    (count, weight, reached), (count_, weight_, reached_) = _tree_of(A, ours), _tree_of(A, theirs)
-    return count == count_ and bool(np.isclose(weight, weight_)) and np.array_equal(reached, reached_)
+    return np.array_equal(*(x["scc_id"][:, None] == x["scc_id"] for x in (ours, theirs)))
 
 
 def _spanning_edges(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
@@ -140,24 +116,34 @@ def _spanning_edges(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
 
 def _spanning_tree(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
     """Pointers that lead to the source, along edges of a minimum spanning tree."""
-    pointing = [x["pi"][:, None] == np.arange(sample.nodes) for x in (ours, theirs)]
     roots = [[path(x["pi"], v)[-1] for v in range(sample.nodes)] for x in (ours, theirs)]
+    pointing = (x["pi"][:, None] == np.arange(sample.nodes) for x in (ours, theirs))
     return roots[0] == roots[1] and _same_tree(sample.inputs["A"], *pointing)
+
+
+def _same_tree(A: np.ndarray, *trees: np.ndarray) -> bool:
+    """True if two sets of edges [n, n] are as many, of one weight, and connect the same nodes."""
+    loops, counts, weights, reached = np.eye(len(A), dtype=bool), [], [], []
+    for edges in trees:
+        edges = (edges | edges.T) & ~loops
+        counts.append(edges.sum())
+        weights.append(np.inf if (edges & (A == 0)).any() else A[np.triu(edges)].sum(dtype=float))
+        connected = edges | loops
+        for k in range(len(A)):
+            connected |= connected[:, k : k + 1] & connected[k]
+        reached.append(connected)
+    return counts[0] == counts[1] and bool(np.isclose(*weights)) and np.array_equal(*reached)
 
 
 def _same_subsequence(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
     """True if each arrow of the table leads along a longest common subsequence."""
-    first, key = int((sample.inputs["string"] == 0).sum()), letters(sample)
-    x, y = key[:first], key[first:]
-    longest = np.zeros((len(x) + 1, len(y) + 1), int)
-    for i, a in enumerate(x):
-        for j, b in enumerate(y):
-            longest[i + 1, j + 1] = longest[i, j] + 1 if a == b else max(longest[i, j + 1], longest[i + 1, j])
-    arrows = ours["b"][:first, first:]
-    equal = np.array([[a == b for b in y] for a in x])
+    first, key = int((sample.inputs["string"] == 0).sum()), np.array(letters(sample))
+    equal, arrows = key[:first, None] == key[first:], ours["b"][:first, first:]
+    longest = np.zeros((equal.shape[0] + 1, equal.shape[1] + 1), int)
+    for i, j in np.ndindex(equal.shape):
+        longest[i + 1, j + 1] = longest[i, j] + 1 if equal[i, j] else max(longest[i, j + 1], longest[i + 1, j])
     up, left = longest[:-1, 1:] == longest[1:, 1:], longest[1:, :-1] == longest[1:, 1:]
-    good = (arrows == DIAGONAL) & equal | (arrows == UP) & up | (arrows == LEFT) & left
-    return bool(good.all())
+    return bool(((arrows == DIAGONAL) & equal | (arrows == UP) & up | (arrows == LEFT) & left).all())
 
 
 CHECKS: dict[str, tuple[Callable[[Sample, Outputs, Outputs], bool], str]] = {

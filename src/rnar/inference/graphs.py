@@ -23,38 +23,35 @@ def as_matrix(graph: Any, directed: bool) -> tuple[np.ndarray, list[str]]:
         graph: A graph of networkx, a `Data` of PyTorch Geometric, a sparse matrix of SciPy; or a dictionary: node-link
             (`{"nodes": [{"id": "a"}, ...], "edges": [{"source": "a", "target": "b", "weight": 2}, ...]}`) or neighbours
             by node (`{"a": {"b": 2}, "b": ["c"], "c": []}`). An edge without a weight has weight 1.
-        directed: Is the task about directed graphs? If not, each edge is one in both directions.
+        directed: True if the task is about directed graphs. If not, each edge is one in both directions.
     """
     if hasattr(graph, "toarray"):
         return graph.toarray(), []
     if hasattr(graph, "edge_index"):  # PyTorch Geometric
-        weights = next(
-            (w for key in ("edge_weight", "edge_attr") if (w := getattr(graph, key, None)) is not None), None
-        )
+        given = [w for key in ("edge_weight", "edge_attr") if (w := getattr(graph, key, None)) is not None]
         ends = np.asarray(graph.edge_index)
-        edges = np.column_stack([*ends, np.ones(ends.shape[1]) if weights is None else np.ravel(weights)])
-        return _matrix(range(graph.num_nodes), [(int(u), int(v), w) for u, v, w in edges.tolist()], directed)
+        edges = np.column_stack([*ends, np.ravel(given[0]) if given else np.ones(ends.shape[1])]).tolist()
+        return _matrix(range(graph.num_nodes), [(int(u), int(v), w) for u, v, w in edges], directed)
     if not isinstance(graph, Mapping):  # networkx
-        edges = [(u, v, data.get("weight", 1.0)) for u, v, data in graph.edges(data=True)]
-        return _matrix(graph.nodes, edges, directed and graph.is_directed())
+        return _matrix(graph.nodes, graph.edges(data="weight", default=1.0), directed and graph.is_directed())
     key = next((key for key in NODE_LINK if key in graph), None)
     if key is None:
-        return _matrix(graph, [(u, v, w) for u, ends in graph.items() for v, w in _weighted(ends)], directed)
+        pairs = {
+            u: ends.items() if isinstance(ends, Mapping) else ((v, 1.0) for v in ends) for u, ends in graph.items()
+        }
+        return _matrix(graph, [(u, v, w) for u, weighted in pairs.items() for v, w in weighted], directed)
     try:
         edges = [(edge["source"], edge["target"], edge.get("weight", 1.0)) for edge in graph[key]]
         nodes = [node["id"] for node in graph.get("nodes", [])] or [end for *ends, _ in edges for end in ends]
     except (KeyError, TypeError, AttributeError):
-        raise ValueError(
-            f"a graph in JSON has nodes, each with an id, and {key}, each with source and target"
-        ) from None
+        said = f"a graph in JSON has nodes, each with an id, and {key}, each with source and target"
+        raise ValueError(said) from None
     return _matrix(nodes, edges, directed and graph.get("directed") is not False)
 
 
-def _weighted(ends: Any) -> Iterable[tuple[Any, Any]]:
-    return ends.items() if isinstance(ends, Mapping) else ((v, 1.0) for v in ends)
-
-
-def _matrix(nodes: Iterable[Any], edges: list[tuple[Any, Any, Any]], directed: bool) -> tuple[np.ndarray, list[str]]:
+def _matrix(
+    nodes: Iterable[Any], edges: Iterable[tuple[Any, Any, Any]], directed: bool
+) -> tuple[np.ndarray, list[str]]:
     names = list(dict.fromkeys(map(str, nodes)))
     place, A = {name: i for i, name in enumerate(names)}, np.zeros((len(names), len(names)))
     for u, v, weight in edges:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,38 +12,38 @@ from rnar.clrs import Sample, find
 from rnar.clrs import sample as drawn
 from rnar.common.names import nearest
 from rnar.inference.graphs import as_matrix, is_graph
-from rnar.inference.scaling import Scaled, scaled
+from rnar.inference.scaling import Scaled, merged, scaled
 from rnar.inference.words.saying import several
 
 OWN = "your own input"
 NODES, LETTERS = 8, 15  # the size of a random problem where none is given
 
 
+@dataclass(frozen=True)
 class Problem:
-    """A problem, solved by the algorithm.
+    """A problem, solved by the algorithm."""
 
-    Attributes:
-        sample: As it was given.
-        seen: As the network sees it: with its numbers in the range of training.
-        origin: Where it comes from, in words.
-        names: What its nodes are called; empty if they have numbers only.
-        lost: In which inputs numbers differ and the network sees them as equal, in words.
-    """
-
-    def __init__(self, sample: Sample, seen: Scaled, origin: str = OWN, names: Sequence[str] = (), lost: str = ""):
-        self.sample, self.seen, self.origin, self.names, self.lost = sample, seen, origin, tuple(names), lost
+    sample: Sample
+    """as it was given"""
+    seen: Scaled
+    """as the network sees it: with its numbers in the range of training"""
+    origin: str = OWN
+    """where it comes from, in words"""
+    names: tuple[str, ...] = ()
+    """of the nodes; empty if they have numbers only"""
+    lost: str = ""
+    """in which inputs numbers differ and the network sees them as equal, in words"""
 
     @staticmethod
     def own(task: str, /, *arguments: Any, **named: Any) -> Problem:
         """A user's own: the arguments of the task as `rnar.trace` takes them, or a graph with names."""
-        algorithm = find(task)
+        algorithm, names = find(task), ()
         takes = algorithm.problem.takes()
         if takes[0] == "A" and not arguments and is_graph(named):  # a graph as JSON has it, and perhaps a source
             source = {"s": named.pop("s")} if "s" in named else {}
             arguments, named = (named,), source
         named = {_known(name, task, takes): value for name, value in named.items()}
         first = arguments[0] if arguments else named.get(takes[0])
-        names: Sequence[str] = ()
         if takes[0] == "A" and is_graph(first):
             A, names = as_matrix(first, getattr(algorithm.problem, "directed", True))
             given = dict(zip(takes[1:], arguments[1:], strict=False)) | {k: v for k, v in named.items() if k != "A"}
@@ -52,21 +53,20 @@ class Problem:
         own = algorithm.own(*arguments, **named)
         sample = algorithm.solved(own)
         seen = scaled(sample.task, own, sample)
-        return Problem(sample, seen, names=names, lost=several(seen.merged(own)))
+        return Problem(sample, seen, names=tuple(names), lost=several(merged(own, seen)))
 
     @staticmethod
     def random(task: str, n: int | None = None, seed: int | None = None, **options: Any) -> Problem:
         """One that is drawn from the distribution of the official sets, or with other options."""
-        problem = find(task).problem
+        problem, seed = find(task).problem, 1 if seed is None else seed
         usual = max(problem.smallest, LETTERS if "string" in problem.inputs else NODES)
-        seed = 1 if seed is None else seed
         sample = drawn(task, n=usual if n is None else n, batch=1, seed=seed, **options).sample(0)
-        return Problem(sample, Scaled(sample, ""), f"a random problem, seed {seed}")
+        return Problem(sample, Scaled(sample), f"a random problem, seed {seed}")
 
 
 def _known(name: str, task: str, takes: tuple[str, ...]) -> str:
     """The name of an argument: that of the problem, or that of the benchmark's input (`key`)."""
-    inputs = [each for each in find(task).problem.inputs if each != "pos"]
+    inputs = [name for name in find(task).problem.inputs if name != "pos"]
     aliases = dict(zip(inputs, takes, strict=True)) if len(inputs) == len(takes) else {}
     if name in takes or name in aliases:
         return name if name in takes else aliases[name]

@@ -1,4 +1,4 @@
-// What the page is given: encoding.py packed it, and here it is unpacked.
+// What the page is given: data.py packed it, and here it is unpacked.
 
 const D = JSON.parse(document.getElementById("data").textContent);
 const S = D.scene, N = D.nodes, ANSWER = D.steps;  // frames are steps, and one more: the answer
