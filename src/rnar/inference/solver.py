@@ -87,7 +87,7 @@ class Solver:
             raise ValueError(f"which task? this network has learned {learned}; give one as task=...")
         if name not in (None, *self.tasks):
             raise ValueError(f"this network has not learned {name}; it has learned {learned}")
-        return name or self.tasks[0]
+        return self.tasks[0] if name is None else name
 
     def solve(
         self, /, *arguments: Any, task: str | None = None, progress: Progress | None = None, **named: Any

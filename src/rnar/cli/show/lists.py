@@ -7,11 +7,13 @@ for sorting, searching and string matching.
 """
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 import numpy as np
+from rich.table import Column, Table
 from rich.text import Text
 
-from rnar.cli.show.words import Ink, Item
+from rnar.cli.show.words import Ink
 from rnar.clrs import Sample, find
 from rnar.clrs.naming import has_letters, labels, letters, lists_of
 from rnar.clrs.pointers import in_order
@@ -25,61 +27,52 @@ class Lists:
     def __init__(self, sample: Sample, ink: Ink):
         self.sample, self.ink = sample, ink
         marks = [name for name, feature in find(sample.task).spec.hints.items() if feature.kind == "mask_one"]
-        seen = bool(marks) and sample.inputs.get("key", np.zeros(())).ndim == 1
-        self.marks = marks if seen else []
-        self.lists = lists_of(sample) if seen else {}
-        ordered = seen and ORDER in sample.hints
+        shown = bool(marks) and sample.inputs.get("key", np.zeros(())).ndim == 1
+        self.marks, self.lists = (marks, lists_of(sample)) if shown else ([], {})
+        ordered = shown and ORDER in sample.hints
         complete = ordered and all(len(self._order(t)) == sample.nodes for t in range(sample.steps))
         self.arrow = "→ " if complete else ""
-        self.hints = {*self.marks, *([ORDER] if self.arrow else [])}
+        self.hints = {*self.marks, *([ORDER] if complete else [])}
         """the hints that this picture shows"""
         self.labels = letters(sample) if has_letters(sample) else labels(sample)
-        label = max(map(len, self.labels)) + 1 + len(self.arrow)
-        mark = max(map(len, marks), default=0) + 1
-        self.pitch = max(label, mark) + (0 if ink.colour else 1)
+        widest = max(*(len(label) + len(self.arrow) for label in self.labels), *map(len, marks), 0)
+        self.pitch = widest + 1 + (0 if ink.colour else 1)
         """how many columns one node has: room for its label and an arrow, and for any one mark"""
 
-    def at(self, t: int, width: int) -> Iterator[tuple[str, Text]]:
+    def at(self, t: int, width: int) -> Iterator[tuple[str, Table]]:
         """The lists at step t, by name, no line longer than `width`."""
+        many = max(1, width // self.pitch)
         for name, nodes in self.lists.items():
             before = nodes
             if self.arrow:
                 name, nodes, before = ORDER, self._order(t), self._order(max(t - 1, 0))
-            cells = [self.ink.item(Item(self.labels[i], i != j)) for i, j in zip(nodes, before, strict=True)]
-            marks = [self._below(int(i), t) for i in nodes]
-            yield name, Text("\n").join(self._rows(cells, marks, max(1, width // self.pitch)))
+            columns = [
+                [self._label(i, i != j, i != nodes[-1]), *self._below(i, t)] for i, j in zip(nodes, before, strict=True)
+            ]
+            grid = Table.grid(*(Column(width=self.pitch, no_wrap=True) for _ in range(min(many, len(nodes)))))
+            for start in range(0, len(nodes), many):
+                for row in zip_longest(*columns[start : start + many], fillvalue=""):
+                    grid.add_row(*row)
+            yield name, grid
 
     def _order(self, t: int) -> np.ndarray:
         return np.array(in_order(self.sample.hints[ORDER][t]))
 
+    def _label(self, i: int, new: bool, goes_on: bool) -> Text:
+        label = self.ink.mark(self.labels[i], new)
+        label.pad_right(self.pitch - len(label) - len(self.arrow))
+        return label.append(self.arrow if goes_on else "", "dim")
+
     def _below(self, i: int, t: int) -> list[Text]:
         """The marks of node i, as many on one line as there is room for."""
-        found: list[Text] = []
+        lines: list[Text] = []
         for mark in self.marks:
             now, before = self.sample.hints[mark][t], self.sample.hints[mark][max(t - 1, 0)]
             if now != i:
                 continue
-            text = self.ink.item(Item(mark, now != before), "cyan")
-            if found and len(found[-1]) + 1 + len(text) < self.pitch:
-                found[-1].append(",").append_text(text)
+            text = self.ink.mark(mark, now != before, "cyan")
+            if lines and len(lines[-1]) + 1 + len(text) < self.pitch:
+                lines[-1].append(",").append_text(text)
             else:
-                found.append(text)
-        return found
-
-    def _rows(self, cells: list[Text], marks: list[list[Text]], many: int) -> Iterator[Text]:
-        """Rows of so many cells, and below each row its marks."""
-        for start in range(0, len(cells), many):
-            part = slice(start, start + many)
-            yield self._row(cells[part], self.arrow, start + many < len(cells))
-            for depth in range(max(map(len, marks[part]))):
-                yield self._row([mark[depth] if depth < len(mark) else Text() for mark in marks[part]])
-
-    def _row(self, texts: list[Text], arrow: str = "", goes_on: bool = False) -> Text:
-        row = Text()
-        for k, text in enumerate(texts):
-            row.append_text(text)
-            if goes_on or k < len(texts) - 1:
-                row.pad_right(self.pitch - len(text) - len(arrow))
-                row.append(arrow, "dim")
-        row.rstrip()
-        return row
+                lines.append(text)
+        return lines

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 import numpy as np
-from rich.console import Console, Group, RenderableType
-from rich.measure import Measurement
+from rich.columns import Columns
+from rich.console import Console, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
 from rnar.cli.show.lists import Lists
-from rnar.cli.show.words import LINKED_LISTS, Ink, Item, Words, changed, differs
+from rnar.cli.show.words import LINKED_LISTS, Ink, Words, changed
 from rnar.clrs import Feature, Sample, edge, find
 from rnar.clrs.naming import has_letters, in_words, letters, lists_of, number, numbers
 
@@ -22,7 +22,7 @@ ALSO = {
     "string": "string (which of the two)",
 }
 """inputs that tell a reader nothing new: they are only named"""
-Lines = Iterable[tuple[Text, RenderableType]]
+Lines = Iterable[tuple[Text | str, RenderableType]]
 
 
 class Page:
@@ -31,8 +31,7 @@ class Page:
     def __init__(self, sample: Sample, console: Console):
         self.sample, self.console, self.ink = sample, console, Ink(console)
         self.spec = find(sample.task).spec
-        self.words = Words(sample, self.ink)
-        self.lists = Lists(sample, self.ink)
+        self.words, self.lists = Words(sample, self.ink), Lists(sample, self.ink)
         nodes = list(lists_of(sample).values())
         self.rows, self.columns = nodes[0], nodes[-1]
         """of a table; that of two strings has an entry for each pair of their letters"""
@@ -60,33 +59,26 @@ class Page:
 
     def _print(self, lines: Lines) -> None:
         """Names in the margin, values beside them."""
-        grid = Table.grid()
-        grid.add_column(width=self.margin)
-        grid.add_column()
+        grid = Table.grid(Column(width=self.margin), Column())
         for name, value in lines:
             grid.add_row(name, value)
         self.console.print(grid)
 
     def _given(self) -> Lines:
         """The names and values of the inputs."""
-        inputs = self.spec.inputs
+        inputs, values, with_letters = self.spec.inputs, self.sample.inputs, has_letters(self.sample)
         for name, feature in inputs.items():
             if feature.place == "graph" or feature.kind == "mask_one":
-                yield Text(name), self.words.say(name, feature, self.sample.inputs[name])
+                yield name, self.words.say(name, feature, values[name])
         told = [name for name, f in inputs.items() if f.place == "node" and f.kind != "mask_one" and name not in ALSO]
+        texts = {name: [number(x) for x in values[name]] for name in told}
+        if "key" in told:
+            texts["key"] = letters(self.sample) if with_letters else numbers(values["key"])
         for name, nodes in lists_of(self.sample).items() if told else ():
-            rows = {name: self._numbers(name, nodes) for name in told}
-            yield Text(name if has_letters(self.sample) else "nodes"), node_table(nodes, rows, self.width)
+            yield name if with_letters else "nodes", node_table(nodes, texts, self.width)
         if inputs.get("A") == edge.scalar:
-            yield Text("A"), neighbours(self.sample.inputs["A"], self.words.undirected)
-        yield Text("also"), Text(", ".join(ALSO[name] for name in inputs if name in ALSO), "dim")
-
-    def _numbers(self, name: str, nodes: np.ndarray) -> list[str]:
-        """An input of these nodes."""
-        if name != "key":
-            return [number(x) for x in self.sample.inputs[name][nodes]]
-        keys = letters(self.sample) if has_letters(self.sample) else numbers(self.sample.inputs["key"])
-        return [keys[i] for i in nodes]
+            yield "A", neighbours(values["A"], self.words.undirected)
+        yield "also", Text(", ".join(ALSO[name] for name in inputs if name in ALSO), "dim")
 
     def _step(self, t: int) -> Lines:
         yield Text(f"step {t}", "bold"), self._short_hints(t)
@@ -95,35 +87,33 @@ class Page:
         for name, feature in self.long.items():
             yield self._name(name, t), self.words.say(name, feature, *self._values(name, t))
         if self.drawn:
-            yield Text(), self._tables(t)
+            yield "", self._tables(t)
 
     def _values(self, name: str, t: int) -> tuple[np.ndarray, np.ndarray | None]:
         """A hint now and one step before."""
         hint = self.sample.hints[name]
         return hint[t], hint[t - 1] if t else None
 
+    def _is_new(self, name: str, t: int) -> bool:
+        return name in self.sample.hints and bool(changed(*self._values(name, t)).any())
+
     def _name(self, name: str, t: int) -> Text:
-        new = name in self.sample.hints and differs(*self._values(name, t))
-        return self.ink.item(Item(name, new), "dim")
+        return self.ink.mark(name, self._is_new(name, t), "dim")
 
     def _short_hints(self, t: int) -> Text:
         """Those of one word each, on one line."""
         told = []
         for name, feature in self.short.items():
-            now, before = self._values(name, t)
-            value = self.words.say(name, feature, now)
-            if differs(now, before):
-                told.append(self.ink.item(Item(f"{name} {value}", True)))
-            else:
-                told.append(Text.assemble((f"{name} ", "dim"), value))
+            value = self.words.say(name, feature, self.sample.hints[name][t])
+            new = self._is_new(name, t)
+            told.append(self.ink.mark(f"{name} {value}", True) if new else Text.assemble((f"{name} ", "dim"), value))
         return Text("   ").join(told)
 
     def _tables(self, t: int) -> RenderableType:
-        values = {name: self._values(name, t) for name in self.drawn}
-        if t and not any(differs(*value) for value in values.values()):
+        if t and not any(self._is_new(name, t) for name in self.drawn):
             return Text(f"{', '.join(self.drawn)}: unchanged", "dim")
-        tables = [self._table(name, feature, *values[name]) for name, feature in self.drawn.items()]
-        return side_by_side(tables, self.console, self.width)
+        tables = [self._table(name, feature, *self._values(name, t)) for name, feature in self.drawn.items()]
+        return Columns(tables, padding=(0, GAP))
 
     def _tables_of(self, features: dict[str, Feature]) -> dict[str, Feature]:
         """The features drawn as tables: those of edges, if they are more than sets of edges and there is room."""
@@ -134,34 +124,36 @@ class Page:
 
     def _table(self, name: str, feature: Feature, now: np.ndarray, before: np.ndarray | None = None) -> Table:
         """A table that an algorithm fills, as the book prints it: a row for each node."""
-        new, head = changed(now, before), [Text(self.words.node(j), "dim") for j in self.columns]
-        table = Table.grid(*[Column(justify="right") for _ in range(len(head) + 1)], padding=(0, 1, 0, 0))
-        table.add_row(self.ink.item(Item(name, new.any()), "bold", old=" "), *head)
+        new, node = changed(now, before), self.words.node
+        table = Table.grid(*(Column(justify="right") for _ in range(len(self.columns) + 1)), padding=(0, 1, 0, 0))
+        table.add_row(self.ink.mark(name, new.any(), "bold", old=" "), *(Text(node[j], "dim") for j in self.columns))
         for i in self.rows:
-            cells = (Item(self.words.cell(name, feature, now[i, j]), new[i, j]) for j in self.columns)
-            table.add_row(Text(self.words.node(i), "dim"), *(self.ink.item(cell, old=" ") for cell in cells))
+            cells = ((self.words.cell(name, feature, now[i, j]), new[i, j]) for j in self.columns)
+            table.add_row(Text(node[i], "dim"), *(self.ink.mark(*cell, old=" ") for cell in cells))
         return table
 
     def _answers(self) -> Lines:
         drawn = self._tables_of(self.spec.outputs)
         for name, feature in self.spec.outputs.items():
-            answer = self.sample.outputs[name]
-            said = Text.assemble(f"{name}: ", self._answer(name, feature, answer)) if name not in drawn else None
-            yield Text("answer", "bold green"), said or self._table(name, feature, answer)
+            answer, title = self.sample.outputs[name], Text("answer", "bold green")
+            if name in drawn:
+                yield title, self._table(name, feature, answer)
+            else:
+                yield title, Text.assemble(f"{name}: ", self._answer(name, feature, answer))
 
     def _answer(self, name: str, feature: Feature, answer: np.ndarray) -> Text:
         if feature.kind == "mask_one":
             return Text(in_words(self.sample, int(answer)))
         said = self.words.say(name, feature, answer)
         if (feature.place, feature.kind) == ("node", "pointer") and name not in LINKED_LISTS:
-            alone = [self.words.node(i) for i in np.flatnonzero(answer == np.arange(len(answer)))]
+            alone = [self.words.node[i] for i in np.flatnonzero(answer == np.arange(len(answer)))]
             said.append(f"   (at {'itself' if len(alone) == 1 else 'themselves'}: {', '.join(alone)})")
         return said
 
 
-def node_table(nodes: np.ndarray, rows: dict[str, list[str]], width: int) -> Table:
+def node_table(nodes: np.ndarray, texts: dict[str, list[str]], width: int) -> Table:
     """The numbers of nodes, and below each what is known of it, in as many blocks as the width demands."""
-    rows = {"": [str(i) for i in nodes], **rows}
+    rows = {"": [str(i) for i in nodes], **{name: [row[i] for i in nodes] for name, row in texts.items()}}
     widest = max(len(cell) for row in rows.values() for cell in row)
     many = max(1, (width - max(map(len, rows))) // (widest + 2) - 1)
     table = Table.grid(padding=(0, 2, 0, 0))
@@ -180,20 +172,3 @@ def neighbours(A: np.ndarray, undirected: bool) -> Table:
         joined = (f"{j} ({number(row[j])})" if weighted else str(j) for j in np.flatnonzero(row))
         table.add_row(Text(str(i), justify="right"), Text("–" if undirected else "→", "dim"), "  ".join(joined))
     return table
-
-
-def side_by_side(tables: list[Table], console: Console, width: int) -> Group:
-    """The tables in rows, as many in each as there is room for."""
-    rows: list[list[Table]] = [[]]
-    left = width + GAP
-    for table in tables:
-        needed = Measurement.get(console, console.options, table).maximum + GAP
-        if rows[-1] and needed > left:
-            rows.append([])
-            left = width + GAP
-        rows[-1].append(table)
-        left -= needed
-    grids = [Table.grid(padding=(0, GAP, 0, 0)) for _ in rows]
-    for grid, row in zip(grids, rows, strict=True):
-        grid.add_row(*row)
-    return Group(*grids)
