@@ -1,10 +1,9 @@
 """`rnar data`: the tasks in a table, a run step by step, sets as files, and the official sets checked."""
 
 import json
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 import tyro
 from rich.box import SIMPLE_HEAD
@@ -17,7 +16,7 @@ import rnar.clrs
 from rnar.cli.flags import Distribution, flag
 from rnar.cli.output import bar, screen
 from rnar.cli.show.page import Page
-from rnar.clrs import Algorithm, Batch, Feature, Sample, Split, find, official
+from rnar.clrs import Algorithm, Feature, Sample, Split, find, official
 from rnar.clrs.choosing import matching
 from rnar.clrs.layouts import Layout, arrays_of, write_npz
 from rnar.clrs.splits import differences, is_official, mean_steps, size_of
@@ -51,29 +50,30 @@ def wide(algorithms: list[Algorithm]) -> Table:
     for name, ratio in (("inputs", 3), ("hints", 4), ("outputs", 2)):
         table.add_column(name, ratio=ratio)
     for algorithm in algorithms:
-        stages = (by_feature(stage) for stage in algorithm.spec)
-        table.add_row(Text(algorithm.name, "bold"), algorithm.chapter, *_steps(algorithm), *stages)
+        name, *known = _summary(algorithm)
+        table.add_row(Text(name, "bold"), *known, *map(by_feature, algorithm.spec))
     return table
 
 
 def narrow(algorithms: list[Algorithm]) -> Group:
     """The same in blocks: a task's features stand below its name."""
-    parts: list[RenderableType] = [_line("task", "chapter", ("n=16", "n=64"))]
+    parts: list[RenderableType] = [_line("task", "chapter", "n=16", "n=64")]
     for algorithm in algorithms:
         features = Table.grid(padding=(0, 2, 0, 0))
         for title, stage in zip(("in", "hints", "out"), algorithm.spec, strict=True):
             features.add_row(Text(title, "dim"), by_feature(stage))
-        line = _line(algorithm.name, algorithm.chapter, _steps(algorithm))
-        parts += ["", line, Padding(features, (0, 0, 0, 2))]
+        parts += ["", _line(*_summary(algorithm)), Padding(features, (0, 0, 0, 2))]
     return Group(*parts, "")
 
 
-def _line(task: str, chapter: str, steps: tuple[str, str]) -> Text:
+def _line(task: str, chapter: str, *steps: str) -> Text:
     return Text.assemble((f"{task:30} ", "bold"), f"{chapter:20}", *(f"{x:>6}" for x in steps))
 
 
-def _steps(algorithm: Algorithm) -> tuple[str, str]:
-    return f"{mean_steps(algorithm.name, 'val'):.0f}", f"{mean_steps(algorithm.name, 'test'):.0f}"
+def _summary(algorithm: Algorithm) -> tuple[str, str, str, str]:
+    """The name, the chapter, and the steps at sizes 16 and 64."""
+    small, large = (f"{mean_steps(algorithm.name, split):.0f}" for split in ("val", "test"))
+    return algorithm.name, algorithm.chapter, small, large
 
 
 def by_feature(stage: dict[str, Feature]) -> Text:
@@ -81,7 +81,7 @@ def by_feature(stage: dict[str, Feature]) -> Text:
     names: dict[str, list[str]] = {}
     for name, feature in stage.items():
         names.setdefault(str(feature), []).append(name)
-    return Text("; ").join(Text.assemble(", ".join(found), (f": {feature}", "dim")) for feature, found in names.items())
+    return Text("; ").join(Text.assemble(", ".join(some), (f": {feature}", "dim")) for feature, some in names.items())
 
 
 def show(
@@ -108,40 +108,33 @@ def show(
     """
     if steps < 1:
         raise ValueError(f"--steps must be at least 1, not {steps}")
-    find(task)
-    given = distribution.given(n=n, seed=seed, sample=sample)
-    if input is None:
-        run, origin = drawn(task, **given)
-    elif given:
+    problem, given = find(task).problem, distribution.given(n=n, seed=seed, sample=sample)
+    if input is not None and given:
         raise ValueError(f"--{next(iter(given))} is about random problems and means nothing with --input")
-    else:
-        run, origin = solved(task, input), "your own input"
-    Page(run, screen()).print(steps, origin)
-
-
-def drawn(task: str, n: int | None = None, seed: int = 1, sample: int = 0, **options: Any) -> tuple[Sample, str]:
-    """A random problem, solved, and where it comes from."""
-    if sample < 0:
-        raise ValueError(f"--sample must be 0, the first, or more, not {sample}")
-    problem = find(task).problem
+    if input is not None:
+        return Page(solved(task, input), screen()).print(steps, "your own input")
     usual = max(problem.smallest, LETTERS if "string" in problem.inputs else NODES)
-    batch = rnar.clrs.sample(task, n=usual if n is None else n, batch=sample + 1, seed=seed, **options)
-    return batch.sample(sample), f"sample {sample} of seed {seed}"
+    options = {"n": usual, "seed": SEED, "sample": 0, **given}
+    number = options.pop("sample")
+    if number < 0:
+        raise ValueError(f"--sample must be 0, the first, or more, not {number}")
+    run = rnar.clrs.sample(task, batch=number + 1, **options).sample(number)
+    Page(run, screen()).print(steps, f"sample {number} of seed {options['seed']}")
 
 
 def solved(task: str, text: str) -> Sample:
     """A problem out of JSON, solved: a list of its arguments, or, of a task that takes one, that alone."""
     try:
-        found = json.loads(text)
+        arguments = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"--input is not JSON: {error}") from None
-    if not isinstance(found, list):
+    if not isinstance(arguments, list):
         raise ValueError(f"--input must be a JSON list of the arguments, such as [[5, 2, 9]], not {text}")
     try:
-        return rnar.clrs.trace(task, *found)
+        return rnar.clrs.trace(task, *arguments)
     except ValueError:
         with suppress(ValueError):
-            return rnar.clrs.trace(task, found)
+            return rnar.clrs.trace(task, arguments)
         raise
 
 
@@ -176,25 +169,19 @@ def export(
     """
     find(task)
     target = free(out, replace=force)
-    batch = chosen(task, split, distribution.given(n=n, samples=samples, seed=seed))
+    own = distribution.given(n=n, samples=samples, seed=seed)
+    if split is not None and own:
+        raise ValueError(f"--{next(iter(own))} is for a set of your own and means nothing with --split {split}")
+    if split is None and n is None:
+        raise ValueError("which set? --split train, val or test is an official one, --n makes one of your own")
+    own = {"seed": SEED, "batch": own.pop("samples", SAMPLES), **own}
+    batch = official(task, split) if split is not None else rnar.clrs.sample(task, **own)
     arrays = arrays_of(batch, layout)
     with bar(screen()) as progress, appearing(target) as file:
         work = progress.add_task(f"writing {out.name}", total=sum(array.bytes for array in arrays))
         write_npz(file, arrays, lambda size: progress.advance(work, size))
     about = f"{batch.size} samples of {task}, {batch.nodes} nodes, up to {batch.lengths.max()} steps"
     print(f"{out}: {about}, {target.stat().st_size / 1e6:.2f} MB")
-
-
-def chosen(task: str, split: Split | None, own: dict[str, Any]) -> Batch:
-    """The official set, or one drawn with `n`, `samples`, `seed` and the options of a distribution."""
-    if split is not None:
-        if own:
-            raise ValueError(f"--{next(iter(own))} is for a set of your own and means nothing with --split {split}")
-        return official(task, split)
-    if "n" not in own:
-        raise ValueError("which set? --split train, val or test is an official one, --n makes one of your own")
-    settings = {"samples": SAMPLES, "seed": SEED, **own}
-    return rnar.clrs.sample(task, batch=settings.pop("samples"), **settings)
 
 
 def check(
@@ -211,30 +198,25 @@ def check(
         pattern: Which tasks, with wildcards: 'mst*'.
         split: Which of the sets.
     """
-    chosen = [algorithm.name for algorithm in matching(pattern)]
-    tasks = [task for task in chosen if is_official(task)]
+    names = [algorithm.name for algorithm in matching(pattern)]
+    tasks = list(filter(is_official, names))
     splits: tuple[Split, ...] = (split,) if split else get_args(Split)
     console, different = screen(), 0
     with bar(console) as progress:
         work = progress.add_task("", total=sum(size_of(task, s).samples for task in tasks for s in splits))
         for task in tasks:
             progress.update(work, description=task)
-            found = {s: differences(task, s, lambda samples: progress.advance(work, samples)) for s in splits}
-            different += sum(bool(features) for features in found.values())
-            console.print(verdict(task, found), soft_wrap=True)
-    for task in chosen:
+            line = Text(f"{task:30}")
+            for s in splits:
+                features = differences(task, s, lambda samples: progress.advance(work, samples))
+                verdict = (f"differs in {', '.join(features)}", "bold red") if features else ("ok", "green")
+                line.append_text(Text.assemble(f" {s} ", verdict, " "))
+                different += bool(features)
+            line.rstrip()
+            console.print(line, soft_wrap=True)
+    for task in names:
         if task not in tasks:
             console.print(f"{task:30} has no official set: its sets are drawn as the official ones are", soft_wrap=True)
     sets = len(tasks) * len(splits)
     console.print(f"{sets - different} of {sets} sets are as dm-clrs 2.0.3 generates them", soft_wrap=True)
     return 1 if different else 0
-
-
-def verdict(task: str, found: Mapping[str, list[str]]) -> Text:
-    """One line: `bfs  train ok  val ok  test differs in hint/pi_h`."""
-    line = Text(f"{task:30}")
-    for split, features in found.items():
-        said = (f"differs in {', '.join(features)}", "bold red") if features else ("ok", "green")
-        line.append_text(Text.assemble(f" {split} ", said, " "))
-    line.rstrip()
-    return line

@@ -4,6 +4,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,25 +32,26 @@ EXAMPLES = {
 
 def example(task: str) -> str:
     """How a problem of this task may be given."""
-    asked = find(task).problem
-    takes = " ".join(name.upper() for name in asked.takes())
-    words = next((words for name, words in EXAMPLES.items() if name in asked.inputs), None)
-    if words and getattr(asked, "acyclic", False):
+    problem = find(task).problem
+    takes = " ".join(problem.takes()).upper()
+    words = next((words for name, words in EXAMPLES.items() if name in problem.inputs), None)
+    if words and getattr(problem, "acyclic", False):
         words = words.replace("[1, 0]", "[0, 0]")  # an edge and no way back
     return f"{takes}, as in {words}" if words else takes
 
 
 def given_problem(task: str, words: tuple[str, ...], random: dict[str, Any]) -> Problem:
     """The problem that words give; without words a random one, with these options."""
-    if words and random:
-        raise ValueError(
-            f"--{next(iter(random)).replace('_', '-')} is about random problems and means nothing with INPUT"
-        )
-    return problem(task, words) if words else Problem.random(task, **random)
+    if not words:
+        return Problem.random(task, **random)
+    if random:
+        name = next(iter(random)).replace("_", "-")
+        raise ValueError(f"--{name} is about random problems and means nothing with INPUT")
+    return problem(task, words)
 
 
 def problem(task: str, words: tuple[str, ...]) -> Problem:
-    """The problem that words give: one for each of its arguments, or one for all of them.
+    """The problem that words give; a word is one argument, or all of them.
 
     A word is JSON; or numbers with commas or spaces between them, in several lines for a matrix; or letters; or the
     name of a file with any of these, or of a .npy file (`@name` always is one); or `-`, what comes from standard input.
@@ -72,11 +74,11 @@ def of_values(task: str, values: list[Any]) -> Problem:
     except ValueError:
         if len(values) != 1 or not isinstance(values[0], list) or not values[0]:
             raise
-        try:  # a list of all arguments, as `rnar data show --input` takes it
-            return Problem.own(task, *values[0])
-        except ValueError:
-            if len(values[0]) == len(takes) > 1:
-                raise
+        (listed,) = values  # of all arguments, as `rnar data show --input` takes it
+        if len(listed) == len(takes) > 1:
+            return Problem.own(task, *listed)
+        with suppress(ValueError):
+            return Problem.own(task, *listed)
         raise
 
 
@@ -85,9 +87,9 @@ def value_of(word: str) -> Any:
     if word == STDIN:
         return parsed(sys.stdin.read(), "standard input")
     path = Path(word.removeprefix("@"))
-    if word.startswith("@") or (len(path.suffix) > 1 and not path.suffix[1:].isdigit() and path.is_file()):
-        return np.load(path).tolist() if path.suffix == ".npy" else parsed(read(path, pipes=True).decode(), str(path))
-    return parsed(word, "")
+    if not word.startswith("@") and not (len(path.suffix) > 1 and not path.suffix[1:].isdigit() and path.is_file()):
+        return parsed(word, "")
+    return np.load(path).tolist() if path.suffix == ".npy" else parsed(read(path, pipes=True).decode(), str(path))
 
 
 def parsed(text: str, where: str) -> Any:
@@ -100,20 +102,13 @@ def parsed(text: str, where: str) -> Any:
     if not text:
         raise ValueError(f"{where or 'the input'} is empty; give a problem as JSON, as numbers or as letters")
     try:
-        rows = [[_number(part) for part in line.replace(",", " ").split()] for line in text.splitlines()]
+        rows = [[float(part) for part in line.replace(",", " ").split()] for line in text.splitlines()]
     except ValueError:
         if text.isalpha():
             return text
         place = f" in {where}" if where else ""
         raise ValueError(f"{text[:40]!r}{place} is neither JSON nor numbers nor letters nor a file") from None
     return rows if len(rows) > 1 else rows[0]
-
-
-def _number(text: str) -> float | int:
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
 
 
 def lines_of(source: str) -> Iterator[tuple[int, str]]:
@@ -125,7 +120,7 @@ def lines_of(source: str) -> Iterator[tuple[int, str]]:
 def of_line(task: str, text: str) -> Problem:
     """A problem on a line of its own: JSON, of its arguments by name, or in a list, or of its only one."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from None
-    return of_values(task, [found])
+    return of_values(task, [value])

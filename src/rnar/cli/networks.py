@@ -39,12 +39,12 @@ def networks(
     if copy is not None:
         if name is None:
             raise ValueError(f"which network shall be copied? there are {', '.join(chosen)}")
-        console.print(
-            f"{copy} can be trained further:\n{copy_run(pretrained.home() / chosen[0], copy)}", soft_wrap=True
-        )
+        command = copy_run(pretrained.home() / chosen[0], copy)
+        console.print(f"{copy} can be trained further:\n{command}", soft_wrap=True)
     elif json:
-        for each in chosen:
-            print(writer.dumps(as_json(each)))
+        for one in chosen:
+            known = {key: value for key, value in _card(one).plain().items() if key != "probes"}
+            print(writer.dumps({"name": one, "folder": str(pretrained.home() / one), **known}))
     elif name is None:
         console.print(table(chosen))
         console.print(Text(CAPTION, "dim"))
@@ -53,18 +53,12 @@ def networks(
             console.print(Text.assemble((f"{term:10}  ", "dim"), text), soft_wrap=True)
 
 
-def as_json(name: str) -> dict[str, Any]:
-    """All that is known of a network, but for the scores of single samples."""
-    plain = _card(name).plain()
-    del plain["probes"]
-    return {"name": name, "folder": str(pretrained.home() / name), **plain}
-
-
 def table(names: list[str]) -> Table:
     """Scores, steps and sizes."""
-    left, right = ("network", "model"), ("score", "95% interval", "samples", "steps", "MB")
-    columns = [Column(head, justify="left" if head in left else "right", no_wrap=True) for head in left + right]
-    page = Table(*columns, box=None, pad_edge=False, collapse_padding=True, header_style="dim")
+    left = [Column(head, no_wrap=True) for head in ("network", "model")]
+    heads = ("score", "95% interval", "samples", "steps", "MB")
+    right = [Column(head, justify="right", no_wrap=True) for head in heads]
+    page = Table(*left, *right, box=None, pad_edge=False, collapse_padding=True, header_style="dim")
     for name in names:
         card, size = _card(name), f"{pretrained.megabytes(pretrained.home() / name):.1f}"
         for task, test in card.tests.items():
@@ -78,17 +72,17 @@ def details(name: str) -> Iterator[tuple[str, str]]:
     """How a network was trained, what it scores and how it is used: terms and texts."""
     card, folder = _card(name), pretrained.home() / name
     config = read_config(folder)
-    settings = config["settings"]
     yield "network", name
     yield "model", f"{card.model}, {card.size} wide, seed {card.seed}"
     for task, test in card.tests.items():
-        low, high = map(_percent, test.interval)
+        interval = " to ".join(map(_percent, test.interval))
         samples = "the official test" if card.whole else f"the first {test.samples} samples of the official test"
-        yield "score", f"{task}: {_percent(test.score)} (95% interval {low} to {high}) on {samples}, n=64"
+        yield "score", f"{task}: {_percent(test.score)} (95% interval {interval}) on {samples}, n=64"
     if card.validation is not None:
         yield "validation", f"{_percent(card.validation)}, n=16"
-    kept = f"{NETWORKS[card.which]} after {card.step:,} steps" if card.which != "last" else "the last network"
-    yield "training", f"{card.steps:,} steps of {settings['batch']} samples in {took(60 * card.minutes)}; {kept}"
+    kept = NETWORKS[card.which] + (f" after {card.step:,} steps" if card.which != "last" else "")
+    samples = f"{card.steps:,} steps of {config['settings']['batch']} samples"
+    yield "training", f"{samples} in {took(60 * card.minutes)}; {kept}"
     for task, data in config["data"].items():
         options = "".join(f"; {option} = {_listed(value)}" for option, value in data["options"].items())
         yield "data", f"{task}: n = {_listed(data['sizes'])}{options}"

@@ -3,7 +3,7 @@
 import json as writer
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 from rich.text import Text
@@ -11,7 +11,6 @@ from rich.text import Text
 from rnar.cli.flags import Distribution, flag
 from rnar.cli.inputs import STDIN, example, given_problem, lines_of, of_line
 from rnar.cli.output import bar, screen, tell
-from rnar.clrs import find
 from rnar.inference.answer import Answer, described
 from rnar.inference.problem import Problem
 from rnar.inference.solver import AT_ONCE, PRETRAINED, Solver, solver_for
@@ -71,24 +70,23 @@ def page(answer: Answer) -> Iterator[Text]:
     lines = answer.lines()
     width = max(len(line.term) for line in lines)
     for line in lines:
-        mark, style = {"right": ("✓ ", "bold green"), "wrong": ("✗ ", "bold red")}.get(line.tone, ("", ""))
-        yield Text.assemble((f"{line.term:{width}}  ", "dim"), (mark + line.text, style))
+        style = {"right": "bold green", "wrong": "bold red"}.get(line.tone, "")
+        yield Text.assemble((f"{line.term:{width}}  ", "dim"), (line.mark + line.text, style))
 
 
 def solve_lines(solver: Solver, task: str, source: str, threads: int | None) -> int:
     """A line of JSON for each problem; where one is no problem, its line says why, and the exit code is 1."""
-    find(task)
-    console, failed, done, source_lines = screen(stderr=True), 0, 0, lines_of(source)
-    with bar(console) as progress:
+    failed, done, source_lines = 0, 0, lines_of(source)
+    with bar(screen(stderr=True)) as progress:
         work = progress.add_task(task, total=None if source == STDIN else sum(1 for _ in lines_of(source)))
         while some := list(islice(source_lines, AT_ONCE)):
-            found = {number: _read(task, text) for number, text in some}
-            good = {number: each for number, each in found.items() if isinstance(each, Problem)}
+            problems = {number: _read(task, text) for number, text in some}
+            good = {number: problem for number, problem in problems.items() if isinstance(problem, Problem)}
             answers = dict(zip(good, solver.answers(good.values(), threads=threads), strict=True))
-            for number, each in found.items():
-                said: dict[str, Any] = answers[number].plain() if number in answers else {"error": str(each)}
+            for number, problem in problems.items():
+                said = answers[number].plain() if number in answers else {"error": str(problem)}
                 print(writer.dumps({"line": number, **said}, ensure_ascii=False), flush=True)
-            failed, done = failed + len(found) - len(good), done + len(found)
+            failed, done = failed + len(problems) - len(good), done + len(problems)
             progress.update(work, completed=done, description=f"{task}: {done} lines")
     if not done:
         raise ValueError(f"{source} has no line with a problem; {task} takes {example(task)}, as a list in JSON")
@@ -97,8 +95,8 @@ def solve_lines(solver: Solver, task: str, source: str, threads: int | None) -> 
     return int(failed > 0)
 
 
-def _read(task: str, text: str) -> Problem | str:
+def _read(task: str, text: str) -> Problem | ValueError:
     try:
         return of_line(task, text)
     except ValueError as error:
-        return str(error)
+        return error

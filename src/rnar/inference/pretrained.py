@@ -10,7 +10,6 @@ Each is a run folder that lacks only what is needed to resume training bit for b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -107,11 +106,8 @@ def megabytes(folder: Path) -> float:
 
 def for_task(task: str) -> Path | None:
     """The folder of the pretrained network for a task: that of the task's name, else the first that has learned it."""
-    for name in (task, *names()):
-        card = read_card(home() / name)
-        if card and task in card.tasks:
-            return home() / name
-    return None
+    folders = (home() / name for name in (task, *names()))
+    return next((folder for folder in folders if (card := read_card(folder)) and task in card.tasks), None)
 
 
 def copy_run(folder: Path, into: Path) -> str:
@@ -124,12 +120,11 @@ def copy_run(folder: Path, into: Path) -> str:
         raise ValueError(f"{folder} is no network that ships: it has no {CARD}")
     if into.exists() and any(into.iterdir()):
         raise ValueError(f"{into} is not empty; choose another folder")
+    weights, score = run.network().state_dict(), card.validation or 0.0
     roles = ["weights", f"candidate/{card.step}", *(["average"] if run.settings.average is not None else [])]
-    weights = run.network().state_dict()
-    tensors = {f"{role}/{name}": x.detach().clone() for role in roles for name, x in weights.items()}
     notes = dict(
         step=card.step,
-        candidates=[{"score": card.validation or 0.0, "step": card.step}],
+        candidates=[{"score": score, "step": card.step}],
         streams={task: {**data, "next": card.step} for task, data in run.config["data"].items()},
         sums={},
         summed=0,
@@ -137,18 +132,19 @@ def copy_run(folder: Path, into: Path) -> str:
         memory_mb=0.0,
     )
     into.mkdir(parents=True, exist_ok=True)
-    write(into / STATE, pack(tensors, notes))
-    write(into / BEST, pack(weights, {"step": card.step, "validation": card.validation or 0.0}))
+    write(into / STATE, pack({f"{role}/{name}": x.clone() for role in roles for name, x in weights.items()}, notes))
+    write(into / BEST, pack(weights, {"step": card.step, "validation": score}))
     write(into / CONFIG, (folder / CONFIG).read_bytes())
-    return " ".join(_command(run.settings, card.step, into))
+    return _command(run.settings, card.step, into)
 
 
-def _command(settings: Resolved, step: int, into: Path) -> Iterator[str]:
+def _command(settings: Resolved, step: int, into: Path) -> str:
     """`rnar train` with those settings that are not as they usually are."""
     usual = Settings(settings.tasks, settings.model, settings.seed).resolved().plain()
-    yield f"rnar train {' '.join(settings.tasks)} --model {settings.name} --seed {settings.seed} --folder {into}"
     own = {**settings.plain(), "steps": settings.steps if settings.steps > step else 2 * step}
+    words = [f"rnar train {' '.join(settings.tasks)} --model {settings.name} --seed {settings.seed} --folder {into}"]
     for name, value in own.items():
         if value != usual[name]:
-            words = " ".join(map(str, value)) if isinstance(value, list) else "inf" if value is None else value
-            yield f"--{name.replace('_', '-')} {words}"
+            text = " ".join(map(str, value)) if isinstance(value, list) else "inf" if value is None else value
+            words.append(f"--{name.replace('_', '-')} {text}")
+    return " ".join(words)

@@ -54,7 +54,7 @@ class Solver:
         self.card = pretrained.read_card(self.run.path)
         self.which = self.card.which if self.card else which
         self.reasoner: Reasoner = self.run.network(which=which)
-        self.tasks: tuple[str, ...] = tuple(self.run.settings.tasks)
+        self.tasks = tuple(self.run.settings.tasks)
         self.model = self.run.settings.name
 
     @property
@@ -82,12 +82,12 @@ class Solver:
 
     def task(self, name: str | None = None) -> str:
         """One of its tasks; the only one, where none is named."""
-        learned = ", ".join(self.tasks)
-        if name is None and len(self.tasks) > 1:
+        (first, *others), learned = self.tasks, ", ".join(self.tasks)
+        if name is None and others:
             raise ValueError(f"which task? this network has learned {learned}; give one as task=...")
         if name not in (None, *self.tasks):
             raise ValueError(f"this network has not learned {name}; it has learned {learned}")
-        return self.tasks[0] if name is None else name
+        return name or first
 
     def solve(
         self, /, *arguments: Any, task: str | None = None, progress: Progress | None = None, **named: Any

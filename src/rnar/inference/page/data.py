@@ -7,7 +7,7 @@ of a like place in their numbers stand together, compressed. `parts/data.js` und
 
 import base64
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,58 +29,47 @@ NOT_JUDGED = 255  # in place of -1
 
 def page_data(sample: Sample, belief: Belief | None, shown: Sample, names: Sequence[str]) -> dict[str, Any]:
     """All that the page is given, as plain data; `shown` is the sample with the numbers that a reader sees."""
-    packer, picture, spec = Packer(), scene(shown, names), find(sample.task).spec
-    hints, outputs = ({}, {}) if belief is None else (belief.hints, belief.outputs)
-    outputs = {name: _as_one_step(said) for name, said in outputs.items()}
-    answers = {name: np.asarray(x)[None] for name, x in sample.outputs.items()}
+    packer, picture = Packer(), scene(shown, names)
     return {
         "task": sample.task,
         "nodes": sample.nodes,
         "steps": sample.steps,
         "network": belief is not None,
         "scene": picture,
-        "features": [
-            *_features(sample, "hint", spec.hints, sample.hints, hints, packer, picture["kind"]),
-            *_features(sample, "output", spec.outputs, answers, outputs, packer, picture["kind"]),
-        ],
+        "features": list(_features(sample, belief, packer, picture["kind"])),
         "packed": packer.text(),
     }
 
 
-def _as_one_step(said: Said) -> Said:
-    parts: list[Any] = [None if x is None else x[None] for x in said]
-    return Said(*parts)
+def _features(sample: Sample, belief: Belief | None, packer: "Packer", kind: str) -> Iterator[dict[str, Any]]:
+    """Yields a description of each feature; its values go into the packer. An output has one step."""
+    spec, hints, outputs = find(sample.task).spec, belief.hints if belief else {}, belief.outputs if belief else {}
+    for stage, features in (("hint", spec.hints), ("output", spec.outputs)):
+        ways: list[str] = []
+        for name, feature in features.items():
+            values = sample.hints[name] if stage == "hint" else np.asarray(sample.outputs[name])[None]
+            said = hints.get(name) if stage == "hint" else _as_one_step(outputs.get(name))
+            way = way_to_draw(name, feature, values, kind)
+            has_classes = feature.kind == "categorical" or str(feature) == "graph.mask"
+            yield {
+                "name": name,
+                "stage": stage,
+                "place": feature.place,
+                "kind": feature.kind,
+                "way": way,
+                "shown": is_shown_at_first(way, ways, values, sample.nodes),
+                "classes": list(classes(sample.task, name, feature)) if has_classes else [],
+                "slack": slack(values) if said and feature.kind == "scalar" else 0,
+                "said": said is not None,
+                "type": packer.feature(feature, values, said, sample.nodes),
+                "size": int(np.prod(values.shape[1:], dtype=int)),
+            }
+            ways.append(way)
 
 
-def _features(
-    sample: Sample,
-    stage: str,
-    features: dict[str, Feature],
-    arrays: dict[str, np.ndarray],
-    said: dict[str, Said],
-    packer: "Packer",
-    kind: str,
-) -> list[dict[str, Any]]:
-    """A description of each feature of a stage; its values [T, ...] go into the packer."""
-    ways = {name: way_to_draw(name, feature, arrays[name], kind) for name, feature in features.items()}
-    descriptions = []
-    for k, (name, feature) in enumerate(features.items()):
-        values, has_classes = arrays[name], feature.kind == "categorical" or str(feature) == "graph.mask"
-        description = {
-            "name": name,
-            "stage": stage,
-            "place": feature.place,
-            "kind": feature.kind,
-            "way": ways[name],
-            "shown": is_shown_at_first(ways[name], list(ways.values())[:k], values, sample.nodes),
-            "classes": list(classes(sample.task, name, feature)) if has_classes else [],
-            "slack": slack(values) if name in said and feature.kind == "scalar" else 0,
-            "said": name in said,
-            "type": packer.feature(feature, values, said.get(name), sample.nodes),
-            "size": int(np.prod(values.shape[1:], dtype=int)),
-        }
-        descriptions.append(description)
-    return descriptions
+def _as_one_step(said: Said | None) -> Said | None:
+    parts: list[Any] = [None if x is None else x[None] for x in said or ()]
+    return Said(*parts) if parts else None
 
 
 def scene(sample: Sample, names: Sequence[str] = ()) -> dict[str, Any]:
