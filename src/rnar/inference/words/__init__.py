@@ -1,6 +1,7 @@
 """An answer in words of its problem: "the median is 5.0", "no path to node 7"."""
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 
 import numpy as np
 
@@ -9,10 +10,12 @@ from rnar.clrs.naming import classes, in_words, labels
 from rnar.clrs.pointers import in_order
 from rnar.inference.words.graphs import GRAPHS
 from rnar.inference.words.lists import LISTS
-from rnar.inference.words.saying import Outputs, Solution, chosen, exact, several
+from rnar.inference.words.saying import chosen, exact, several
 
-SAYINGS: dict[str, Callable[[Solution], str]] = {**LISTS, **GRAPHS}
-"""by task"""
+Outputs = dict[str, np.ndarray]
+
+SAYINGS: dict[str, Callable[..., str]] = {**LISTS, **GRAPHS}
+"""by task; the parameters are inputs and outputs of the task, `names` of its nodes, or the whole `sample`"""
 
 
 def say(sample: Sample, outputs: Outputs, names: Sequence[str] = ()) -> str:
@@ -20,7 +23,9 @@ def say(sample: Sample, outputs: Outputs, names: Sequence[str] = ()) -> str:
     saying = SAYINGS.get(sample.task)
     if saying is None:
         return of_any(sample, outputs, names)
-    return saying(Solution(sample, outputs, names or [str(i) for i in range(sample.nodes)]))
+    names = names or [str(i) for i in range(sample.nodes)]
+    known = {"sample": sample, "names": names, **sample.inputs, **outputs}
+    return saying(**{name: known[name.rstrip("_")] for name in signature(saying).parameters})
 
 
 def of_any(sample: Sample, outputs: Outputs, names: Sequence[str] = ()) -> str:

@@ -1,29 +1,36 @@
 """Answers about graphs: who is reached from where, in which order, what holds them together."""
 
+from collections.abc import Sequence
+from itertools import combinations
+
 import numpy as np
+from numpy import ndarray as Array
 
 from rnar.clrs.pointers import path
 from rnar.inference.equivalence import length_of, way_back
-from rnar.inference.words.saying import MOST, Solution, chosen, exact, named, several
+from rnar.inference.words.saying import MOST, chosen, exact, named, several
 
 PAIRS = 6  # paths, or components, that are told
+Names = Sequence[str]
 
 
-def _reached(solution: Solution) -> str:
+def _joined(*parts: object) -> str:
+    return "; ".join(str(part) for part in parts if part)
+
+
+def _reached(A: Array, s: Array, pi: Array, names: Names) -> str:
     """Paths from the source, with their lengths where edges have any."""
-    (sample, outputs, names), A = solution, solution.sample.inputs["A"]
-    source, weighted = int(sample.inputs["s"]), bool(((A != 0) & (A != 1)).any())
+    weighted, start = bool(((A != 0) & (A != 1)).any()), names[int(s)]
     told, astray, none = [], [], []
-    for v in (v for v in range(sample.nodes) if v != source):
-        way = path(outputs["pi"], v)
+    for v in (v for v in range(len(A)) if v != s):
+        way = path(pi, v)
         length = length_of(A, way)
         if len(way) == 1:
             none.append(names[v])
-        elif way[-1] != source or length == np.inf:
+        elif way[-1] != s or length == np.inf:
             astray.append(names[v])
         else:
             told.append(f"{names[v]} from {names[way[1]]}" + (f" ({exact(length)})" if weighted else ""))
-    start = names[source]
     return _joined(
         f"from node {start}: {several(told)}" if told else f"nothing is reached from node {start}",
         none and f"no path to {named('node', none)}",
@@ -31,47 +38,41 @@ def _reached(solution: Solution) -> str:
     )
 
 
-def _joined(*parts: object) -> str:
-    return "; ".join(str(part) for part in parts if part)
-
-
-def _searched(solution: Solution) -> str:
-    names, pi = solution.names, solution.outputs["pi"]
+def _searched(pi: Array, names: Names) -> str:
     roots = [names[v] for v, before in enumerate(pi) if before == v]
-    reached = [f"{names[v]} from {names[before]}" for v, before in enumerate(pi) if before != v]
     begins = f"at {named('node', roots)}" if roots else "nowhere"
-    return _joined(f"the search begins {begins}", several(reached))
+    reached = several(f"{names[v]} from {names[before]}" for v, before in enumerate(pi) if before != v)
+    return _joined(f"the search begins {begins}", reached)
 
 
-def _topological(solution: Solution) -> str:
-    sample, outputs, names = solution
-    order = [names[v] for v in path(outputs["topo"], int(outputs["topo_head"]))]
+def _topological(topo: Array, topo_head: Array, names: Names) -> str:
+    order = [names[v] for v in path(topo, int(topo_head))]
     said = " → ".join(order if len(order) <= 2 * MOST else [*order[: 2 * MOST], "…"])
-    return f"in order: {said}" if len(order) == sample.nodes else f"{said}, {len(order)} of {sample.nodes} nodes"
+    return f"in order: {said}" if len(order) == len(topo) else f"{said}, {len(order)} of {len(topo)} nodes"
 
 
-def _components(solution: Solution) -> str:
+def _components(scc_id: Array, names: Names) -> str:
     groups: dict[int, list[str]] = {}
-    for name, of in zip(solution.names, solution.outputs["scc_id"], strict=True):
+    for name, of in zip(names, scc_id, strict=True):
         groups.setdefault(int(of), []).append(name)
     parts = [f"{{{', '.join(nodes)}}}" for nodes in groups.values() if len(nodes) > 1]
     alone = [nodes[0] for nodes in groups.values() if len(nodes) == 1]
     return _joined(parts and named("component", parts, PAIRS), alone and f"alone: {several(alone)}")
 
 
-def _cut_points(solution: Solution) -> str:
-    some = [solution.names[v] for v in chosen(solution.outputs["is_cut"])]
+def _cut_points(is_cut: Array, names: Names) -> str:
+    some = [names[v] for v in chosen(is_cut)]
     return f"without {named('node', some)} the graph falls apart" if some else "there is no cut node"
 
 
-def _bridges(solution: Solution) -> str:
-    edges, _ = _pairs(solution, "is_bridge")  # of pairs without an edge nothing is asked
+def _bridges(A: Array, is_bridge: Array, names: Names) -> str:
+    edges, _ = _pairs(is_bridge == 1, A, names)  # of pairs without an edge nothing is asked
     return named("bridge", edges) if edges else "there is no bridge"
 
 
-def _spanning_edges(solution: Solution) -> str:
-    A, joined = solution.sample.inputs["A"], solution.outputs["in_mst"] == 1
-    edges, others = _pairs(solution, "in_mst")
+def _spanning_edges(A: Array, in_mst: Array, names: Names) -> str:
+    joined = in_mst == 1
+    edges, others = _pairs(joined, A, names)
     weight = np.triu(A * (joined | joined.T), 1).astype(float).sum()
     return _joined(
         f"the tree has {named('edge', edges)}, of weight {exact(weight)}" if edges else "no edge is in the tree",
@@ -79,33 +80,31 @@ def _spanning_edges(solution: Solution) -> str:
     )
 
 
-def _pairs(solution: Solution, output: str) -> tuple[list[str], list[str]]:
+def _pairs(mask: Array, A: Array, names: Names) -> tuple[list[str], list[str]]:
     """The chosen edges, and chosen pairs without an edge: `0–3`, or `0→3` where only one direction is chosen."""
-    A, names, mask = solution.sample.inputs["A"], solution.names, solution.outputs[output] == 1
     edges, others = [], []
-    for i, j in np.argwhere(mask & ~(mask.T & np.tri(len(mask), k=-1, dtype=bool))):
+    for i, j in np.argwhere(mask & ~np.tril(mask & mask.T, -1)):
         pair = f"{names[i]}{'–' if mask[j, i] else '→'}{names[j]}"
         (edges if A[i, j] != 0 or A[j, i] != 0 else others).append(pair)
     return edges, others
 
 
-def _spanning_tree(solution: Solution) -> str:
-    inputs, names, pi = solution.sample.inputs, solution.names, solution.outputs["pi"]
-    edges = [f"{names[before]}–{names[v]}" for v, before in enumerate(pi) if before != v]
-    alone = [names[v] for v, before in enumerate(pi) if before == v and v != int(inputs["s"])]
-    weight = sum(float(inputs["A"][before, v]) for v, before in enumerate(pi) if before != v)
+def _spanning_tree(A: Array, s: Array, pi: Array, names: Names) -> str:
+    joined = [(int(before), v) for v, before in enumerate(pi) if before != v]
+    alone = [names[v] for v, before in enumerate(pi) if before == v != s]
+    edges, weight = [f"{names[u]}–{names[v]}" for u, v in joined], sum(float(A[pair]) for pair in joined)
     return _joined(
         f"the tree has {named('edge', edges)}, of weight {exact(weight)}" if edges else "the tree has no edge",
         alone and f"no path to {named('node', alone)}",
     )
 
 
-def _all_paths(solution: Solution) -> str:
+def _all_paths(A: Array, Pi: Array, names: Names) -> str:
     """Pi[i, j] is the node before j on the way from i; the ways of most nodes are told, and who has none."""
-    (sample, outputs, names), ways, none = solution, [], []
-    for i, j in np.argwhere(np.triu(np.ones((sample.nodes, sample.nodes)), 1)):
-        way = way_back(outputs["Pi"][i], int(i), int(j))
-        length = length_of(sample.inputs["A"], way)
+    ways, none = [], []
+    for i, j in combinations(range(len(A)), 2):
+        way = way_back(Pi[i], i, j)
+        length = length_of(A, way)
         if way[-1] != i or length == np.inf:
             none.append(f"{names[i]} to {names[j]}")
         else:

@@ -1,30 +1,34 @@
 """Answers about lists: numbers to sort, search and select from, points, strings, tables of dynamic programming."""
 
 import numpy as np
+from numpy import ndarray as Array
 
+from rnar.clrs import Sample
 from rnar.clrs.naming import letters
 from rnar.clrs.pointers import in_order
 from rnar.inference.equivalence import DIAGONAL, LEFT, UP
-from rnar.inference.words.saying import MOST, Solution, chosen, exact, named, several
+from rnar.inference.words.saying import MOST, chosen, exact, named, several
 
 LONGEST = 200  # letters of a formula
 
 
-def _in_order(solution: Solution) -> str:
-    sample, order = solution.sample, in_order(solution.outputs["pred"])
-    keys = [exact(sample.inputs["key"][i]) for i in order]
-    if len(order) == sample.nodes:
+def _in_order(key: Array, pred: Array) -> str:
+    keys = [exact(key[i]) for i in in_order(pred)]
+    if len(keys) == len(key):
         return f"in order: {', '.join(keys) if len(keys) <= 2 * MOST else several(keys, 2 * MOST)}"
-    return f"no order of all: it has {several(keys) or 'no first'}, and breaks off after {len(order)} of {sample.nodes}"
+    return f"no order of all: it has {several(keys) or 'no first'}, and breaks off after {len(keys)} of {len(key)}"
 
 
-def _number_at(solution: Solution, output: str) -> str:
-    i = int(solution.outputs[output])
-    return f"{exact(solution.sample.inputs['key'][i])}, at place {i}"
+def _minimum(key: Array, min: Array) -> str:
+    return f"the minimum is {exact(key[min])}, at place {min}"
 
 
-def _place_of_target(solution: Solution) -> str:
-    key, target, i = solution.sample.inputs["key"], solution.sample.inputs["target"], int(solution.outputs["return"])
+def _median(key: Array, median: Array) -> str:
+    return f"the median is {exact(key[median])}, at place {median}"
+
+
+def _place_of_target(key: Array, target: Array, return_: Array) -> str:
+    i = int(return_)
     if key[i] == target:
         return f"{exact(target)} is at place {i}"
     if i == len(key) - 1 and key[i] < target:
@@ -32,42 +36,43 @@ def _place_of_target(solution: Solution) -> str:
     return f"{exact(target)} belongs at place {i}, where {exact(key[i])} is"
 
 
-def _subarray(solution: Solution) -> str:
-    start, end = (int(solution.outputs[name]) for name in ("start", "end"))
+def _subarray(key: Array, start: Array, end: Array) -> str:
     if end < start:
         return f"places {start} to {end}, which are none: the end lies before the start"
-    total = solution.sample.inputs["key"][start : end + 1].astype(float).sum()
-    return f"the largest sum is {exact(total)}, of places {start} to {end}"
+    return f"the largest sum is {exact(key[start : end + 1].astype(float).sum())}, of places {start} to {end}"
 
 
-def _selected(solution: Solution) -> str:
-    some, w = chosen(solution.outputs["selected"]), solution.sample.inputs.get("w")
-    are = "are" if len(some) > 1 else "is"
-    if w is None:
-        return f"{named('activity', some)} {are} selected" if some else "none is selected"
-    worth = exact(w[some].astype(float).sum())
-    return f"{named('task', some)} {are} scheduled, worth {worth}" if some else "no task is scheduled"
+def _activities(selected: Array) -> str:
+    some = chosen(selected)
+    return f"{named('activity', some)} {'are' if len(some) > 1 else 'is'} selected" if some else "none is selected"
 
 
-def _hull(solution: Solution) -> str:
-    some = chosen(solution.outputs["in_hull"])
-    return f"the hull has {named('point', some)}" if some else "no point is on the hull"
+def _scheduled(w: Array, selected: Array) -> str:
+    some, worth = chosen(selected), exact(w[selected == 1].astype(float).sum())
+    said = f"{named('task', some)} {'are' if len(some) > 1 else 'is'} scheduled, worth {worth}"
+    return said if some else "no task is scheduled"
 
 
-def _match(solution: Solution) -> str:
-    place = int(solution.outputs["match"])
-    if place < (solution.sample.inputs["string"] == 0).sum():
-        return f"the needle is at place {place} of the haystack"
+def _crossing(intersect: Array) -> str:
+    return "the segments cross" if intersect == 1 else "the segments do not cross"
+
+
+def _hull(in_hull: Array) -> str:
+    return f"the hull has {named('point', chosen(in_hull))}" if chosen(in_hull) else "no point is on the hull"
+
+
+def _match(string: Array, match: Array) -> str:
+    if match < (string == 0).sum():
+        return f"the needle is at place {match} of the haystack"
     return "the needle is not in the haystack"
 
 
-def _common(solution: Solution) -> str:
+def _common(sample: Sample, string: Array, b: Array) -> str:
     """What one reads along the arrows of the table, from its end."""
-    sample, key = solution.sample, letters(solution.sample)
-    first = int((sample.inputs["string"] == 0).sum())
-    i, j, taken, differ = first - 1, sample.nodes - first - 1, [], 0
+    first, key = int((string == 0).sum()), letters(sample)
+    i, j, taken, differ = first - 1, len(key) - first - 1, [], 0
     while i >= 0 and j >= 0:
-        arrow = int(solution.outputs["b"][i, first + j])
+        arrow = b[i, first + j]
         if arrow == DIAGONAL:
             taken.append(key[i])
             differ += key[i] != key[first + j]
@@ -80,9 +85,8 @@ def _common(solution: Solution) -> str:
     return f"{said}, of which {differ} {'is' if differ == 1 else 'are'} not common" if differ else said
 
 
-def _parentheses(solution: Solution) -> str:
+def _parentheses(p: Array, s: Array) -> str:
     """Matrix i has p[i - 1] rows and p[i] columns; s[i, j] is the last matrix of the left part of i..j."""
-    p, s = solution.sample.inputs["p"].astype(float), solution.outputs["s"]
 
     def product(i: int, j: int) -> tuple[str, float]:
         """A formula, and the multiplications it takes; NaN if a split lies outside of its range."""
@@ -92,7 +96,7 @@ def _parentheses(solution: Solution) -> str:
         if not i <= k < j:
             return "", np.nan
         (left, before), (right, after) = product(i, k), product(k + 1, j)
-        return f"({left} {right})", before + after + p[i - 1] * p[k] * p[j]
+        return f"({left} {right})", before + after + float(p[i - 1]) * float(p[k]) * float(p[j])
 
     said, work = product(1, len(p) - 1)
     if np.isnan(work):
@@ -100,22 +104,22 @@ def _parentheses(solution: Solution) -> str:
     return f"{_short(said)}, with {exact(work)} multiplications"
 
 
-def _search_tree(solution: Solution) -> str:
+def _search_tree(p: Array, q: Array, root: Array) -> str:
     """root[i, j] is the root of the keys i..j-1."""
-    p, q = (solution.sample.inputs[name].astype(float) for name in ("p", "q"))
+    p, q = p.astype(float), q.astype(float)
 
     def tree(i: int, j: int) -> tuple[str, float]:
         """A formula, and the expected cost; NaN if a root lies outside of its range."""
         if i == j:
             return "", q[i]
-        r = int(solution.outputs["root"][i, j])
+        r = int(root[i, j])
         if not i <= r < j:
             return "?", np.nan
         (left, below), (right, above) = tree(i, r), tree(r + 1, j)
         cost = below + above + p[i:j].sum() + q[i : j + 1].sum()
         return (f"{r}({left or '–'} {right or '–'})" if left or right else str(r)), cost
 
-    said, cost = tree(0, solution.sample.nodes - 1)
+    said, cost = tree(0, len(q) - 1)
     if np.isnan(cost):
         return f"no tree: {_short(said)}, a root lies outside of its range"
     return f"the tree {_short(said)}, of cost {exact(cost)}"
@@ -127,14 +131,13 @@ def _short(formula: str) -> str:
 
 LISTS = {
     **dict.fromkeys(("insertion_sort", "bubble_sort", "heapsort", "quicksort"), _in_order),
-    "minimum": lambda solution: f"the minimum is {_number_at(solution, 'min')}",
-    "quickselect": lambda solution: f"the median is {_number_at(solution, 'median')}",
+    "minimum": _minimum,
+    "quickselect": _median,
     "binary_search": _place_of_target,
     "find_maximum_subarray_kadane": _subarray,
-    **dict.fromkeys(("activity_selector", "task_scheduling"), _selected),
-    "segments_intersect": lambda solution: (
-        f"the segments {'' if solution.outputs['intersect'] == 1 else 'do not '}cross"
-    ),
+    "activity_selector": _activities,
+    "task_scheduling": _scheduled,
+    "segments_intersect": _crossing,
     **dict.fromkeys(("graham_scan", "jarvis_march"), _hull),
     **dict.fromkeys(("naive_string_matcher", "kmp_matcher"), _match),
     "lcs_length": _common,

@@ -1,25 +1,13 @@
 """Numbers and lists as one says them."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-from rnar.clrs import Sample
 from rnar.clrs.problems.problem import LARGEST
 
 MOST = 12  # things that are named one by one
-Outputs = dict[str, np.ndarray]
-
-
-class Solution(NamedTuple):
-    """A problem with an answer, which may make no sense if it is a network's."""
-
-    sample: Sample
-    outputs: Outputs
-    """in stored form"""
-    names: Sequence[str]
-    """of the nodes"""
 
 
 def exact(x: Any) -> str:
