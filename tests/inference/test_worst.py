@@ -43,7 +43,7 @@ def test_samples_are_picked_by_their_numbers_from_any_batch(monkeypatch):
 
     (whole,) = SET.batches()
     monkeypatch.setattr(sets, "at_once", lambda n: 6)
-    found = list(picked(SET, [13, 2, 19]))
+    found = picked(SET, [13, 2, 19])
     assert [sample.outputs["pi"].tolist() for sample in found] == whole.outputs["pi"][[13, 2, 19]].tolist()
 
 

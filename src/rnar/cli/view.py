@@ -26,7 +26,7 @@ def view(
     force: bool = False,
     distribution: Annotated[Distribution, tyro.conf.OmitArgPrefixes] = Distribution(),  # noqa: B008 (it is frozen)
 ) -> None:
-    """Write a page that plays a run step by step: what the algorithm does, and beside it what a network believed.
+    """Write a page that plays a run step by step: what the algorithm does, and beside it what a network predicted.
 
     The page is one file that needs nothing else; open it in a browser.
 

@@ -49,7 +49,7 @@ class Card:
     tests: dict[str, Tested]
     """by task: on the official test set (n=64), as stored here"""
     whole: bool
-    """Were all samples of the official sets taken, and not the first so many?"""
+    """True if all samples of the official sets were taken, and not the first so many"""
     probes: dict[str, list[dict[str, Any]]]
     """by task: the scores of a few samples, at n=64 (None) and n=16, so that tests can compare"""
     source: str

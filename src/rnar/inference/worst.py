@@ -1,6 +1,6 @@
 """The samples of a set that went most wrong."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ LOOKED_AT = 4  # times as many as are wanted: of those with one score, hints tel
 def worst(
     reasoner: Reasoner, view: View, problems: ProblemSet, evaluation: Evaluation, count: int
 ) -> list[tuple[int, Belief]]:
-    """The `count` samples that went most wrong, the worst first: their numbers in the set, and what was believed.
+    """The `count` samples that went most wrong, the worst first: their numbers in the set, and what was predicted.
 
     By their scores; samples of one score by how many hints were right. Those that are all right are never among them.
     """
@@ -27,14 +27,14 @@ def worst(
     order = [int(k) for k in np.argsort(scores, kind="stable") if not right[k]][: LOOKED_AT * count]
     if not order:
         return []
-    found = dict(zip(order, believed(reasoner, stacked(list(picked(problems, order))), view), strict=True))
-    return sorted(found.items(), key=lambda item: (scores[item[0]], item[1].hints_right, item[0]))[:count]
+    beliefs = zip(order, believed(reasoner, stacked(picked(problems, order)), view), strict=True)
+    return sorted(beliefs, key=lambda item: (scores[item[0]], item[1].hints_right, item[0]))[:count]
 
 
-def picked(problems: ProblemSet, numbers: Iterable[int]) -> Iterator[Sample]:
+def picked(problems: ProblemSet, numbers: Sequence[int]) -> list[Sample]:
     """Samples of a set by their numbers, in that order."""
-    numbers, start, kept = list(numbers), 0, {}
+    samples, start = {}, 0
     for batch in problems.batches():
-        kept |= {k: batch.sample(k - start) for k in numbers if start <= k < start + batch.size}
+        samples |= {k: batch.sample(k - start) for k in numbers if start <= k < start + batch.size}
         start += batch.size
-    yield from (kept[k] for k in numbers)
+    return [samples[k] for k in numbers]
