@@ -13,7 +13,7 @@ from statistics import median
 
 import torch
 
-from rnar.benchmark.measure import Ours, Setting
+from rnar.benchmark.measure import Ours
 from rnar.benchmark.reference import reference
 from rnar.models import find
 
@@ -32,12 +32,11 @@ def main() -> None:
     for name in asked.models:
         model = find(name)
         plain = replace(model, reversal=False)  # which dm-clrs does not have
-        setting = Setting(asked.task, plain, asked.n, asked.batch, rounds=asked.rounds, precision=asked.precision)
-        with reference(asked.python, model, asked.task, "cpu", **setting.sizes) as theirs:
-            ours = Ours(setting)
+        ours = Ours(asked.task, plain, asked.n, asked.batch, rounds=asked.rounds, precision=asked.precision)
+        with reference(asked.python, model, asked.task, "cpu", **ours.sizes) as theirs:
             ours.evaluate(0)
-            theirs.ask("evaluate")
-            pairs = [(ours.evaluate(k), theirs.ask("evaluate")["seconds"]) for k in range(1, asked.rounds + 1)]
+            theirs.ask("evaluation")
+            pairs = [(ours.evaluate(k), theirs.ask("evaluation")["seconds"]) for k in range(1, asked.rounds + 1)]
         mine, other = (median(column) for column in zip(*pairs, strict=True))
         ratios = ", ".join(f"{b / a:.2f}" for a, b in pairs)
         what = f"{asked.task} n={asked.n} batch {asked.batch} {name} {asked.precision}"

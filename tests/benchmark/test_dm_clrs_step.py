@@ -19,7 +19,7 @@ def test_dm_clrs_compiles_before_it_is_timed_also_when_a_longer_batch_comes():
     child = dm_clrs_step.Reference.__new__(dm_clrs_step.Reference)
     child._compiled = set()
     child._batches = iter(lambda: padded(next(lengths)), None)
-    answers = [child._timed(step) for _ in range(4)]
+    answers = [child.timed(step) for _ in range(4)]
     assert taken == [5, 5, 5, 7, 7, 7]  # the first of each length is not timed
     assert [answer["padded_steps"] for answer in answers] == [5, 5, 7, 7]
     assert [answer["sample_steps"] for answer in answers] == [1 + 4, 1 + 4, 1 + 6, 1 + 6]

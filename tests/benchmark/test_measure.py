@@ -8,36 +8,34 @@ from typing import Any
 
 import torch
 
-from rnar.benchmark.measure import Ours, Setting, against, by_turns, series
+from rnar.benchmark.measure import Ours, against, by_turns, series
 from rnar.models import MODELS
 
 
 def test_a_training_step_learns():
-    ours = Ours(Setting("minimum", MODELS["mpnn"], 4, batch=2, size=8, threads=1, rounds=1))
+    ours = Ours("minimum", MODELS["mpnn"], 4, batch=2, size=8, threads=1, rounds=1)
     before = [parameter.detach().clone() for parameter in ours.reasoner.processor.parameters()]
-    seconds = ours.train(0)
+    assert ours.train(0) > 0
     after = list(ours.reasoner.processor.parameters())
-    assert 0 < ours.seconds_to_update[0] < seconds
     assert any(not torch.equal(x, y) for x, y in zip(before, after, strict=True))
 
 
 def test_steps_are_taken_by_turns(monkeypatch):
     monkeypatch.setattr("rnar.benchmark.measure.REST", 0.0)
     order: list[str] = []
-    machine = SimpleNamespace(measure=lambda: order.append("machine"))
 
     def ours(k: int) -> float:
         order.append(f"ours {k}")
         return float(k)
 
     def theirs(what: str) -> dict[str, int]:
-        order.append("theirs")
+        order.append(f"their {what}")
         return {"seconds": len(order)}
 
     there: Any = SimpleNamespace(ask=theirs)
-    seconds, answers = by_turns(2, machine, lambda words: None, "train", ours, there)  # type: ignore[arg-type]
-    assert order == ["ours 0", "theirs", "machine", "ours 1", "theirs", "machine", "ours 2", "theirs"]
-    assert seconds == [1.0, 2.0] and [answer["seconds"] for answer in answers] == [5, 8]
+    seconds, answers = by_turns("training", ours, 2, there, lambda words: None)
+    assert order == ["ours 0", "their training", "ours 1", "their training", "ours 2", "their training"]
+    assert seconds == [1.0, 2.0] and [answer["seconds"] for answer in answers] == [4, 6]
 
 
 def test_numbers_follow_from_what_was_measured():
@@ -46,5 +44,4 @@ def test_numbers_follow_from_what_was_measured():
     assert ours["median"] == 2.0
     assert ours["sample_steps_per_second"] == median([10 / 1, 20 / 4, 30 / 2])
     assert ours["flops_per_second"] == median([100 / 1, 1000 / 4, 400 / 2]) == 800 * ours["share_of_machine"]
-    assert theirs["flops_per_second"] is None
-    assert theirs["ratio"] == {"of_medians": 8 / 2, "lowest": 8 / 4, "highest": 8 / 1, "at_most": 4 / 0.25}
+    assert theirs["ratio"] == {"of_medians": 8 / 2, "lowest": 8 / 4, "highest": 8 / 1}

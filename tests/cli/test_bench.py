@@ -50,15 +50,12 @@ def test_the_file_has_all_numbers_and_they_fit_together(run, tmp_path):
         rates = [count / seconds for count, seconds in zip(steps, step["seconds"], strict=True)]
         assert step["sample_steps_per_second"] == pytest.approx(median(rates))
         assert step["share_of_machine"] == pytest.approx(step["flops_per_second"] / found["machine"])
-    outside = found["outside"]
-    step = found["training"]["median"] - outside["update"] + outside["all"]
-    assert 0 < outside["all"] and outside["share"] == pytest.approx(outside["all"] / step)
     assert found["sizes"] == {"n": 4, "batch": 2, "size": 8, "threads": 1}
     assert found["parameters"] == sum(parameter.numel() for parameter in network.parameters())
     assert 50e6 < found["peak_memory"] < 1e12
     assert found["dm_clrs"] is None and found["versions"]["torch"] == torch.__version__
     assert "quickselect, mpnn without hint reversal, 4 nodes, batch 2" in said
-    assert all(word in said for word in ("training", "evaluation", "GFLOP/s", "Peak memory", "Outside the model"))
+    assert all(word in said for word in ("training", "evaluation", "GFLOP/s", "Peak memory"))
 
 
 def test_hint_reversal_can_be_left_away(run, tmp_path):
@@ -89,7 +86,7 @@ def test_what_cannot_be_measured_is_refused(run, tmp_path, monkeypatch):
     refused(run("bfs", "--n", 1), "n=1 is too small")
     refused(run("kmp_matcher", "--n", 16), "n=16 is too small")
     refused(run("bfs", "--rounds", 0), "--rounds", "0")
-    refused(run("bfs", "--threads", 0), "--threads", "0")
+    refused(run("bfs", "--threads", 0), "threads", "0")
     refused(run("bfs", *TINY[:4], "--size", 0), "size", "0")
     refused(run("bfs", "--device", "abacus"), "--device", "abacus")
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
@@ -140,7 +137,7 @@ def test_against_dm_clrs_the_ratio_is_that_of_the_rounds(run, tmp_path):
     assert (code, err) == (0, "")
     found = json.loads(out.read_text())
     assert found["reversal"] is False and "without hint reversal" in said
-    # the first answer of each kind is for warming up, and one is about memory
+    # the first answer of each kind is for warming up
     for name, seconds in (("training", [12.0, 13.0]), ("evaluation", [16.0, 17.0])):
         theirs, ours = found["dm_clrs"][name], found[name]
         ratios = [their / our for their, our in zip(seconds, ours["seconds"], strict=True)]
@@ -149,8 +146,6 @@ def test_against_dm_clrs_the_ratio_is_that_of_the_rounds(run, tmp_path):
         assert theirs["ratio"]["lowest"] == pytest.approx(min(ratios))
         assert theirs["ratio"]["highest"] == pytest.approx(max(ratios))
         assert f"{theirs['ratio']['of_medians']:.2f}" in said
-        limit = theirs["ratio"]["of_medians"] / ours["share_of_machine"]
-        assert theirs["ratio"]["at_most"] == pytest.approx(limit) and f"≤ {limit:.2f}" in said
     assert found["dm_clrs"]["peak_memory"] == 2**34 and "dm-clrs 17.18 GB" in said
     setting = found["dm_clrs"]["facts"]["setting"]
     sizes = {"task": "dijkstra", "n": 4, "batch": 2, "size": 8, "threads": 1}

@@ -2,8 +2,8 @@
 
 A Python that has dm-clrs runs this file. It need not have rnar, so nothing of rnar is imported here. Each line of the
 input is a request in JSON, and is answered with a line of JSON. The first is the setting: task, n, batch, size,
-threads, options of the sampler, order_as_input, aggregator, along_edges, triplets, gate. Then come "train", "evaluate"
-and "memory".
+threads, options of the sampler, order_as_input, aggregator, along_edges, triplets, gate. Then come "training",
+"evaluation" and "memory".
 """
 
 import json
@@ -23,20 +23,19 @@ TRIPLETS = 8  # features of a triplet, the default of dm-clrs
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # so that nothing that libraries print is taken for an answer
-
-    def say(answer: Any) -> None:
+    reference = None
+    for request in map(json.loads, sys.stdin):
+        try:
+            if reference is None:
+                reference = Reference(request)
+                answer: Any = reference.facts
+            else:
+                answer = memory() if request == "memory" else reference.timed(getattr(reference, request))
+        except ImportError as error:
+            answer = {"lacks": str(error)}
+        except Exception as error:  # rnar shows it
+            answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
-
-    requests = map(json.loads, sys.stdin)
-    try:
-        reference = Reference(next(requests))
-        say(reference.facts)
-        for request in requests:
-            say(memory() if request == "memory" else reference._timed(getattr(reference, request)))
-    except ImportError as error:
-        say({"lacks": str(error)})
-    except Exception as error:  # rnar shows it
-        say({"error": f"{type(error).__name__}: {error}"})
 
 
 class Reference:
@@ -66,20 +65,18 @@ class Reference:
         )
         self._model.init([first.features], 1)
         self._compiled: set[tuple[Any, int]] = set()
-        self.facts = {
-            "versions": {"dm-clrs": version("dm-clrs"), "jax": version("jax"), "Python": platform.python_version()},
-            "device": jax.default_backend(),
-        }
+        versions = {"dm-clrs": version("dm-clrs"), "jax": version("jax"), "Python": platform.python_version()}
+        self.facts = {"versions": versions, "device": jax.default_backend()}
 
-    def train(self, batch: Any) -> None:
+    def training(self, batch: Any) -> None:
         loss = self._model.feedback(self._key, batch, 0)
         self._wait((loss, self._model._device_params))
 
-    def evaluate(self, batch: Any) -> None:
+    def evaluation(self, batch: Any) -> None:
         self._wait(self._model.predict(self._key, batch.features, 0)[0])
 
-    def _timed(self, step: Callable[[Any], None]) -> dict[str, Any]:
-        """One step. JAX compiles for each new number of steps of a batch; that is done first and not timed."""
+    def timed(self, step: Callable[[Any], None]) -> dict[str, Any]:
+        """Times one step. JAX compiles for each new number of steps of a batch; that is done first and not timed."""
         batch = next(self._batches)
         while (step, steps_of(batch)) not in self._compiled:
             step(batch)
@@ -92,8 +89,12 @@ class Reference:
         return {"seconds": seconds, "sample_steps": own, "padded_steps": steps_of(batch)}
 
 
+def steps_of(batch: Any) -> int:
+    return batch.features.hints[0].data.shape[0]
+
+
 def samples(clrs: Any, setting: dict[str, Any]) -> tuple[Any, Iterator[Any]]:
-    """The spec and endless batches, made for training as in the example that comes with dm-clrs."""
+    """Returns the spec and endless batches, made for training as in the example that comes with dm-clrs."""
     import numpy as np
 
     options = {"num_samples": -1, "seed": 1, "length": setting["n"], **setting["options"]}
@@ -106,9 +107,8 @@ def samples(clrs: Any, setting: dict[str, Any]) -> tuple[Any, Iterator[Any]]:
 
 
 def processor(clrs: Any, size: int, setting: dict[str, Any]) -> Any:
-    """Message passing with the setting's aggregator."""
+    """Returns message passing with the setting's aggregator."""
     make = clrs.processors.PGN if setting["along_edges"] else clrs.processors.MPNN
-    options = {} if setting["aggregator"] == "max" else {"reduction": recurrent(setting["aggregator"])}
     return make(
         out_size=size,
         msgs_mlp_sizes=[size, size],
@@ -116,12 +116,12 @@ def processor(clrs: Any, size: int, setting: dict[str, Any]) -> Any:
         use_triplets=setting["triplets"],
         nb_triplet_fts=TRIPLETS if setting["triplets"] else 0,
         gated=setting["gate"],
-        **options,
+        **({} if setting["aggregator"] == "max" else {"reduction": recurrent(setting["aggregator"])}),
     )
 
 
 def recurrent(kind: str) -> Callable[..., Any]:
-    """An aggregator that reads the messages of the senders one after the other and gives its last output."""
+    """Returns an aggregator that reads the messages of the senders in turn and gives its last output."""
     import haiku as hk  # pyright: ignore[reportMissingImports]
 
     def last_output(messages: Any, axis: int) -> Any:
@@ -134,20 +134,11 @@ def recurrent(kind: str) -> Callable[..., Any]:
     return last_output
 
 
-def steps_of(batch: Any) -> int:
-    return batch.features.hints[0].data.shape[0]
-
-
 def memory() -> int:
-    """The most bytes that this process has had in memory."""
-    status = Path("/proc/self/status")
-    found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text()) if status.exists() else None
-    if found:
-        return int(found[1]) * 1024
-    import resource  # not on every system
-
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
+    """Returns the most bytes that this process has had in memory; 0 where the system does not tell."""
+    status = Path("/proc/self/status")  # ru_maxrss would count those of the process that started this one
+    peak = re.search(r"VmHWM:\s*(\d+) kB", status.read_text()) if status.exists() else None
+    return 1024 * int(peak[1]) if peak else 0
 
 
 if __name__ == "__main__":

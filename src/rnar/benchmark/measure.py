@@ -1,253 +1,150 @@
 """A training step and an evaluation step, timed; by turns with those of dm-clrs, if there is one to compare with."""
 
-import io
-import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from typing import Any
-from unittest.mock import patch
 
 import torch
-from rich.console import Console
 
-from rnar.benchmark.flops import WITH_BACKWARD, Machine, forward_flops, sample_steps, synchronise
+from rnar.benchmark.flops import forward_flops, machine_speed, sample_steps
 from rnar.benchmark.reference import Reference
-from rnar.clrs import Batch, Stream, find
+from rnar.clrs import Stream
 from rnar.evaluation.evaluate import evaluate
 from rnar.models import Model
-from rnar.runtime.workers import Precision, Workers, available_cores
+from rnar.runtime.workers import Precision, Workers
 from rnar.training.environment import chosen_device, versions
-from rnar.training.learner import Learner
-from rnar.training.live import Live
-from rnar.training.loop import train
-from rnar.training.settings import Device, Settings
-from rnar.training.watch import Beginning, Watch, Watches
+from rnar.training.settings import Device
 
 CLIP, LEARNING_RATE = 1.0, 1e-3
-REST = 1.0  # seconds in which dm-clrs, which frees gigabytes after a step, or ours comes to rest
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What is measured."""
-
-    task: str
-    model: Model
-    n: int
-    batch: int = 32
-    size: int | None = None
-    """None: the model's own"""
-    threads: int | None = None
-    """None: one for each core, and one on a GPU"""
-    device: Device = "cpu"
-    rounds: int = 5
-    precision: Precision = "float32"
-
-    def __post_init__(self) -> None:
-        for name in ("rounds", "threads"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"--{name} must be at least 1, not {value}")
-        self.stream().close()  # raises if there is no such task, or none of this n
-        chosen_device(self.device)  # raises if there is no such device
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """All numbers, with none left open."""
-        size = self.model.size if self.size is None else self.size
-        threads = self.threads or (available_cores() if chosen_device(self.device).type == "cpu" else 1)
-        return {"n": self.n, "batch": self.batch, "size": size, "threads": threads}
-
-    def stream(self) -> Stream:
-        return Stream(self.task, batch=self.batch, sizes=(self.n,), transform=self.model.batch, ahead=0)
+REST = 1.0  # seconds in which dm-clrs, which frees gigabytes after a step, or our network comes to rest
+WITH_BACKWARD = 3  # a product y = W x has two more in the backward pass, for the gradients of W and x
+Tell = Callable[[str], None]
 
 
 class Ours:
-    """A network of ours, and its batches: the first to warm up, then one for each round."""
+    """A network of rnar and its batches: the first to warm up, then one for each round."""
 
-    def __init__(self, setting: Setting):
-        self.device = chosen_device(setting.device)
-        self.reasoner = setting.model.build(setting.task, setting.size).to(self.device)
-        self.precision: Precision = setting.precision
-        self.workers = Workers(self.reasoner, setting.sizes["threads"])
+    def __init__(
+        self,
+        task: str,
+        model: Model,
+        n: int,
+        batch: int = 32,
+        size: int | None = None,
+        threads: int | None = None,
+        device: Device = "cpu",
+        rounds: int = 5,
+        precision: Precision = "float32",
+    ):
+        if rounds < 1:
+            raise ValueError(f"--rounds must be at least 1, not {rounds}")
+        self.task, self.model, self.device, self.precision = task, model, chosen_device(device), precision
+        with Stream(task, batch=batch, sizes=(n,), transform=model.batch, ahead=0) as stream:
+            self.batches = [next(stream) for _ in range(1 + rounds)]
+        self.reasoner = model.build(task, size).to(self.device)
+        self.workers = Workers(self.reasoner, threads)
         self.optimiser = torch.optim.Adam(self.reasoner.parameters(), LEARNING_RATE, fused=True)
-        self.seconds_to_draw: list[float] = []
-        self.seconds_to_update: list[float] = []
-        with setting.stream() as stream:
-            draw = timed(stream.__next__, self.seconds_to_draw)
-            self.batches: list[Batch] = [draw() for _ in range(1 + setting.rounds)]
+        size = model.size if size is None else size
+        self.sizes = {"n": n, "batch": batch, "size": size, "threads": self.workers.threads}
 
     def train(self, k: int) -> float:
-        """Learn from batch k; the seconds."""
+        """Returns how many seconds it takes to learn from batch k."""
         self.reasoner.train()
         start = time.perf_counter()
         self.workers.backward(self.batches[k], seed=k, precision=self.precision)
-        synchronise(self.device)
-        timed(self._update, self.seconds_to_update)()
-        return time.perf_counter() - start
-
-    def _update(self) -> None:
         torch.nn.utils.clip_grad_norm_(self.reasoner.parameters(), CLIP)
         self.optimiser.step()
-        synchronise(self.device)
+        if self.device.type in ("cuda", "mps"):
+            getattr(torch, self.device.type).synchronize()
+        return time.perf_counter() - start
 
     def evaluate(self, k: int) -> float:
-        """Predict the outputs of batch k and score them; the seconds."""
+        """Returns how many seconds it takes to predict the outputs of batch k and score them."""
         start = time.perf_counter()
         evaluate(self.workers, self.batches[k], seed=k, precision=self.precision)
         return time.perf_counter() - start
 
 
-def measure(
-    setting: Setting, reference: Reference | None = None, tell: Callable[[str], None] = lambda words: None
-) -> dict[str, Any]:
-    """Measures a network of ours and, by turns with it, one of dm-clrs; the peak of memory is up to the last training.
+def measure(ours: Ours, reference: Reference | None, tell: Tell) -> dict[str, Any]:
+    """Measures a network of rnar and, by turns with it, one of dm-clrs; the peak of memory is that of training.
 
     Args:
-        setting: What is measured.
+        ours: The network of rnar.
         reference: The process of dm-clrs.
-        tell: Told what is being done, in a few words.
+        tell: Is called with a few words about what is being done.
     """
-    tell("drawing batches")
-    ours = Ours(setting)
-    nodes, batches = ours.batches[0].nodes, ours.batches[1:]
-    machine = Machine(setting.batch * nodes**2, setting.sizes["threads"], ours.device, setting.precision)
-    training, theirs = by_turns(setting.rounds, machine, tell, "train", ours.train, reference)
-    peaks = ours.workers.peak_memory(), reference.ask("memory") if reference else 0
-    evaluation, theirs_too = by_turns(setting.rounds, machine, tell, "evaluate", ours.evaluate, reference)
-    tell("training in a scratch folder")
-    outside = seconds_outside(setting)
     tell("counting products")
+    nodes, (_, *batches) = ours.batches[0].nodes, ours.batches
+    rows, threads = ours.sizes["batch"] * nodes**2, ours.sizes["threads"]
+    machine = max(machine_speed(rows, threads, ours.device, ours.precision) for _ in batches)
     flops, steps = forward_flops(ours.reasoner, batches), [sample_steps(batch) for batch in batches]
-    measured = {
-        "training": series(training, steps, [WITH_BACKWARD * count for count in flops], machine.best),
-        "evaluation": series(evaluation, steps, flops, machine.best),
-    }
-    data, update = median(ours.seconds_to_draw[1:]), median(ours.seconds_to_update[1:])
-    all_but_update = measured["training"]["median"] - update
-    return {
-        "task": setting.task,
-        "model": setting.model.name,
-        "reversal": setting.model.reversal != "none",
+    report: dict[str, Any] = {
+        "task": ours.task,
+        "model": ours.model.name,
+        "reversal": ours.model.reversal != "none",
         "nodes": nodes,
-        "sizes": setting.sizes,
+        "sizes": ours.sizes,
         "device": str(ours.device),
-        "precision": setting.precision,
+        "precision": ours.precision,
         "parameters": sum(parameter.numel() for parameter in ours.reasoner.parameters()),
-        **measured,
-        "outside": {"data": data, "update": update, "all": outside, "share": outside / (all_but_update + outside)},
-        "peak_memory": peaks[0],
-        "machine": machine.best,
+        "machine": machine,
         "versions": versions(),
-        "dm_clrs": reference
-        and {
-            "facts": reference.facts,
-            "training": against(theirs, measured["training"]),
-            "evaluation": against(theirs_too, measured["evaluation"]),
-            "peak_memory": peaks[1],
-        },
+        "dm_clrs": reference and {"facts": reference.facts},
     }
+    for name, step, products in (("training", ours.train, WITH_BACKWARD), ("evaluation", ours.evaluate, 1)):
+        seconds, answers = by_turns(name, step, len(batches), reference, tell)
+        report[name] = series(seconds, steps, [products * count for count in flops], machine)
+        report.setdefault("peak_memory", ours.workers.peak_memory())
+        if reference:
+            report["dm_clrs"][name] = against(answers, report[name])
+            report["dm_clrs"].setdefault("peak_memory", reference.ask("memory"))
+    return report
 
 
 def by_turns(
-    rounds: int,
-    machine: Machine,
-    tell: Callable[[str], None],
-    what: str,
-    ours: Callable[[int], float],
-    reference: Reference | None,
+    name: str, step: Callable[[int], float], rounds: int, reference: Reference | None, tell: Tell
 ) -> tuple[list[float], list[dict[str, Any]]]:
-    """A step of ours, then one of theirs, and so on: whatever else the machine does slows down both.
+    """Takes a step of rnar, then one of dm-clrs, and so on: whatever else the machine does slows down both.
 
-    Returns our seconds and their answers in each round, after a step each to warm up.
+    Returns our seconds and their answers in each round, after a step of both to warm up.
     """
-    tell(f"{what}: warming up")
-    ours(0)
-    if reference:
-        tell(f"{what}: dm-clrs compiles, which may take minutes")
-        reference.ask(what)
     seconds, answers = [], []
-    for k in range(1, rounds + 1):
-        tell(f"{what}: round {k} of {rounds}")
-        time.sleep(REST if reference else 0)
-        machine.measure()
-        seconds.append(ours(k))
+    for k in range(rounds + 1):
+        warming_up = "warming up" + "; dm-clrs compiles, which may take minutes" * bool(reference)
+        tell(f"{name}: round {k} of {rounds}" if k else f"{name}: {warming_up}")
+        seconds.append(step(k))
         if reference:
             time.sleep(REST)
-            answers.append(reference.ask(what))
-    return seconds, answers
+            answers.append(reference.ask(name))
+            time.sleep(REST)
+    return seconds[1:], answers[1:]
 
 
-def series(
-    seconds: list[float], sample_steps: list[int], flops: list[int] | None = None, machine: float = 1.0
-) -> dict[str, Any]:
+def series(seconds: list[float], steps: list[int], flops: list[int], machine: float) -> dict[str, Any]:
     """One kind of step, timed once in each round, and its rates; `machine`: the most operations in a second."""
-
-    def rate(amounts: list[int]) -> float:
-        return median(amount / each for amount, each in zip(amounts, seconds, strict=True))
-
-    found = {"seconds": seconds, "sample_steps": sample_steps, "flops": flops, "median": median(seconds)}
-    found |= {"sample_steps_per_second": rate(sample_steps), "flops_per_second": rate(flops) if flops else None}
-    return found | ({"share_of_machine": found["flops_per_second"] / machine} if flops else {})
+    speed = rate(flops, seconds)
+    return {**times(seconds, steps), "flops": flops, "flops_per_second": speed, "share_of_machine": speed / machine}
 
 
 def against(answers: list[dict[str, Any]], ours: dict[str, Any]) -> dict[str, Any]:
-    """The same of dm-clrs, and how many times longer it takes; `at_most`: than our products alone."""
-    theirs = series([each["seconds"] for each in answers], [each["sample_steps"] for each in answers])
+    """The same of dm-clrs, and how many times longer it takes."""
+    theirs = times(*([answer[key] for answer in answers] for key in ("seconds", "sample_steps")))
     ratios = [their / our for their, our in zip(theirs["seconds"], ours["seconds"], strict=True)]
-    found = {"of_medians": theirs["median"] / ours["median"], "lowest": min(ratios), "highest": max(ratios)}
-    return {**theirs, "ratio": {**found, "at_most": found["of_medians"] / ours["share_of_machine"]}}
+    ratio = {"of_medians": theirs["median"] / ours["median"], "lowest": min(ratios), "highest": max(ratios)}
+    return {**theirs, "ratio": ratio}
 
 
-def seconds_outside(setting: Setting) -> float:
-    """Seconds of each step that real training spends on other things than gradients and validation: data, update, log,
-    display and saving. It runs in a scratch folder, and ends before it would test."""
-    length, steps, inside, clock = find(setting.task).problem.length, setting.rounds, [], Clock()
-    official = max((size for size in range(1, setting.n + 1) if length(size) <= setting.n), default=setting.n)
-    with tempfile.TemporaryDirectory() as place, suppress(Enough):
-        settings = Settings(
-            tasks=(setting.task,), model=setting.model, batch=setting.batch, sizes=(official,),
-            size=setting.sizes["size"],
-            precision=setting.precision, device=setting.device, threads=setting.threads, steps=steps,
-            validate_every=steps, validation_samples=1, wider_samples=0, folder=Path(place) / "run",
-        )  # fmt: skip
-        watch = Watches(Live(Console(file=io.StringIO(), force_terminal=True)), clock)
-        with (
-            patch.object(Workers, "backward", timed(Workers.backward, inside)),
-            patch.object(Learner, "validate", timed(Learner.validate, inside)),
-        ):
-            train(settings, watch)
-    return (clock.end - clock.start - sum(inside)) / steps
+def times(seconds: list[float], steps: list[int]) -> dict[str, Any]:
+    """The seconds of steps, and how many steps of samples are taken in a second."""
+    median_rate = rate(steps, seconds)
+    return {
+        "seconds": seconds,
+        "median": median(seconds),
+        "sample_steps": steps,
+        "sample_steps_per_second": median_rate,
+    }
 
 
-class Enough(Exception):
-    """All steps were taken, and all is saved."""
-
-
-class Clock(Watch):
-    """Notes when a run begins, and ends it before it compares networks and tests them."""
-
-    start = end = 0.0
-
-    def began(self, beginning: Beginning) -> None:
-        self.start = time.perf_counter()
-
-    def selecting(self, candidates: int) -> None:
-        self.end = time.perf_counter()
-        raise Enough
-
-
-def timed(function: Callable[..., Any], seconds: list[float]) -> Callable[..., Any]:
-    """The same function, which also appends to `seconds` how long each call took."""
-
-    def call(*args: Any, **named: Any) -> Any:
-        start = time.perf_counter()
-        found = function(*args, **named)
-        seconds.append(time.perf_counter() - start)
-        return found
-
-    return call
+def rate(amounts: list[int], seconds: list[float]) -> float:
+    return median(amount / time for amount, time in zip(amounts, seconds, strict=True))

@@ -15,13 +15,11 @@ from rnar.models import MODELS, Model
 
 SCRIPT = Path(__file__).with_name("dm_clrs_step.py")
 INSTALL = "pip install dm-clrs==2.0.3"
-
-
 COUNTERPARTS = ("mpnn", "pgn", "triplet-gmpnn", "rnar", "rnar-mpnn", "rnar-gru")
 
 
 def counterpart(model: Model) -> dict[str, Any]:
-    """The parts of which dm-clrs builds the same architecture as a model of ours; raises if it has them not."""
+    """Returns the parts of which dm-clrs builds the same architecture as a model; raises if it does not have them."""
     if model.name not in COUNTERPARTS or MODELS.get(model.name) is not model:
         raise ValueError(f"dm-clrs has no counterpart of {model.name!r}; it has those of {', '.join(COUNTERPARTS)}")
     processor: Any = model.processor(model.size)
@@ -36,13 +34,13 @@ def counterpart(model: Model) -> dict[str, Any]:
 class Reference:
     """The process that runs dm-clrs; `facts` are its versions and device."""
 
-    def __init__(self, python: str, process: subprocess.Popen[bytes], errors: IO[str], setting: dict[str, Any]):
-        self._python, self._process, self._errors = python, process, errors
+    def __init__(self, process: Any, errors: IO[str], setting: dict[str, Any]):
+        self._process, self._errors = process, errors
         self.facts: dict[str, Any] = self.ask(setting)
 
     def ask(self, request: Any) -> Any:
-        """The answer to the setting, or to "train", "evaluate" or "memory" (see dm_clrs_step.py)."""
-        assert self._process.stdin and self._process.stdout
+        """Returns the answer to the setting, or to "training", "evaluation" or "memory" (see dm_clrs_step.py)."""
+        python = self._process.args[0]
         with suppress(BrokenPipeError):  # if it has ended, there is no answer either
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
         if not (line := self._process.stdout.readline()):
@@ -50,10 +48,10 @@ class Reference:
             self._errors.seek(0)
             end = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
             why = "".join(f": {last}" for last in self._errors.read().strip().splitlines()[-1:])
-            raise ValueError(f"{self._python} {end} and no answer{why}; is it a Python with dm-clrs?")
+            raise ValueError(f"{python} {end} and no answer{why}; is it a Python with dm-clrs?")
         match json.loads(line):
             case {"lacks": what}:
-                raise ValueError(f"{self._python} has no dm-clrs ({what}): install it there by {INSTALL}")
+                raise ValueError(f"{python} has no dm-clrs ({what}): install it there by {INSTALL}")
             case {"error": what}:
                 raise ValueError(f"dm-clrs failed: {what}")
             case answer:
@@ -64,20 +62,23 @@ class Reference:
 def reference(python: str, model: Model, task: str, device: str, **sizes: int) -> Iterator[Reference]:
     """Start dm-clrs with the counterpart of a model; `sizes` are n, batch, size and threads.
 
-    On the CPU it is given as many cores as there are threads; elsewhere it may use whatever it finds.
+    On the CPU it gets as many cores as there are threads; elsewhere it may use all that there is.
     """
-    on_cpu, pipe = device == "cpu", subprocess.PIPE
-    setting = {**counterpart(model), **_data(task), **sizes, **({} if on_cpu else {"threads": None})}
-    environment = {**os.environ, **({"JAX_PLATFORMS": "cpu"} if on_cpu else {})}
+    setting, environment, pipe = {**counterpart(model), **_data(task), **sizes}, {**os.environ}, subprocess.PIPE
+    if device == "cpu":
+        environment["JAX_PLATFORMS"] = "cpu"
+    else:
+        setting["threads"] = None
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
-        how: Any = dict(bufsize=0, stdin=pipe, stdout=pipe, stderr=errors, env=environment)
         try:  # without a buffer, for what cannot be written must not be tried again
-            process: Any = subprocess.Popen([python, str(SCRIPT)], **how)
+            process = subprocess.Popen(
+                [python, str(SCRIPT)], bufsize=0, stdin=pipe, stdout=pipe, stderr=errors, env=environment
+            )
         except OSError as error:
             raise ValueError(f"cannot run {python!r} ({error.strerror}); name a Python that has dm-clrs") from None
         with process:
             try:
-                yield Reference(python, process, errors, setting)
+                yield Reference(process, errors, setting)
             finally:
                 process.kill()  # it has nothing to save
 
