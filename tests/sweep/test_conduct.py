@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from helpers.sweeping import SMALL_RUN as TINY
-from rnar.sweep.allocation import Allocation
 from rnar.sweep.conduct import conduct
+from rnar.sweep.engine import Allocation
 from rnar.sweep.plan import PlannedRun, plan
 from rnar.sweep.presets import Part
 from rnar.sweep.process import Outcome
@@ -24,7 +24,7 @@ class Scripted:
         self.script, self.allocation = script, Allocation(parallel)
         self.now, self.slots, self.most, self.said = 0, set(), 0, []
 
-    async def train(self, run, slot):
+    async def train(self, run, allocation, slot):
         self.now += 1
         self.slots.add(slot)
         self.most = max(self.most, self.now)
@@ -53,7 +53,7 @@ class Scripted:
 @pytest.fixture
 def conducted(tmp_path):
     runs = plan([Part("bfs", "rnar")], range(4), TINY, tmp_path)
-    return lambda engine, retries: asyncio.run(conduct(runs, engine, retries, engine))
+    return lambda engine, retries: asyncio.run(conduct(runs, engine, engine.allocation, retries, engine))
 
 
 def test_a_failure_is_told_and_the_others_go_on(conducted):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from helpers.sweeping import SETTINGS
 from helpers.training import small_test
-from rnar.sweep.display import Display, summary
-from rnar.sweep.plan import PlannedRun, plan
+from rnar.sweep.conduct import Display
+from rnar.sweep.plan import PlannedRun, plan, summary
 from rnar.sweep.presets import Part
 from rnar.sweep.process import Outcome
 from rnar.training import testing, train
@@ -23,7 +24,8 @@ def test_in_a_terminal_there_is_a_bar_for_all_and_one_for_each(tmp_path, monkeyp
     console = Console(file=screen, force_terminal=True, width=120, highlight=False)
     runs = plan([Part("bfs", "rnar")], [0, 1], SETTINGS, tmp_path)
     steps = dict.fromkeys(runs, 0)
-    with monkeypatch.context() as patch, Display(console, runs) as shown:
+    shown = Display(console, runs)
+    with monkeypatch.context() as patch, shown.bars:
         patch.setattr(PlannedRun, "step", property(steps.__getitem__))
         for run in runs:
             shown.started(run, 0)
@@ -43,7 +45,7 @@ def test_in_a_terminal_there_is_a_bar_for_all_and_one_for_each(tmp_path, monkeyp
     assert re.search(bars, screen.getvalue(), re.DOTALL)
     assert f"1 of 2  bfs rnar seed 0: {result.score:.2%}" in screen.getvalue()
     assert "2 of 2  bfs rnar seed 1: failed: the disk is full" in screen.getvalue()
-    assert summary(runs, "here") == "2 runs in here (1 task, 1 model, 2 seeds): 2 new"
+    assert summary(runs, Path("here")) == "2 runs in here (1 task, 1 model, 2 seeds): 2 new"
 
 
 def test_the_share_is_of_the_steps_that_were_left(tmp_path, monkeypatch):

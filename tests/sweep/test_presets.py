@@ -7,10 +7,10 @@ from dataclasses import fields
 import pytest
 
 from helpers.sweeping import SEQUENTIAL
-from rnar.cli.sweep import parts
+from rnar.clrs import ALGORITHMS
 from rnar.clrs.splits import facts
-from rnar.sweep.choosing import models_of, seeds_of, tasks_of
-from rnar.sweep.presets import PRESETS, Part
+from rnar.models import MODELS
+from rnar.sweep.presets import PRESETS, Part, models_of, seeds_of, tasks_of
 from rnar.training import Settings
 
 OUT_OF_MEMORY = {"articulation_points", "bridges", "jarvis_march", "mst_kruskal"}
@@ -53,7 +53,23 @@ def test_a_preset_sets_only_what_a_flag_can_override_and_makes_sense(name):
 
 def test_flags_replace_the_main_part_of_a_preset_and_choose_from_the_rest():
     table2 = PRESETS["table2"]
-    assert parts(table2, "bfs", None) == [Part("bfs", table2.main.models)]
-    assert parts(table2, "bridges,bfs", None)[1:] == [Part("bridges", "rnar-mpnn")]
-    assert parts(table2, None, "rnar") == [Part(table2.main.tasks, "rnar")]
-    assert [part.models for part in parts(table2, None, "rnar,rnar-mpnn")] == ["rnar,rnar-mpnn", "rnar-mpnn"]
+    assert table2.parts("bfs", None) == [Part("bfs", table2.main.models)]
+    assert table2.parts("bridges,bfs", None)[1:] == [Part("bridges", "rnar-mpnn")]
+    assert table2.parts(None, "rnar") == [Part(table2.main.tasks, "rnar")]
+    assert [part.models for part in table2.parts(None, "rnar,rnar-mpnn")] == ["rnar,rnar-mpnn", "rnar-mpnn"]
+
+
+def test_tasks_are_names_wildcards_and_groups_each_once():
+    assert tasks_of("all") == list(ALGORITHMS)
+    assert tasks_of("sequential") == SEQUENTIAL
+    assert tasks_of("b?s, mst*,bfs") == ["bfs", "mst_kruskal", "mst_prim"]
+
+
+def test_models_are_names_and_wildcards_each_once():
+    assert models_of("rt,rnar-janossy-*,rt") == ["rt", "rnar-janossy-1", "rnar-janossy-2", "rnar-janossy-3"]
+    assert models_of("*") == list(MODELS)
+
+
+@pytest.mark.parametrize(("words", "seeds"), [("3", [3]), ("0-4", [0, 1, 2, 3, 4]), ("7, 1-2,2-3", [7, 1, 2, 3])])
+def test_seeds_are_numbers_and_ranges_each_once(words, seeds):
+    assert seeds_of(words) == seeds

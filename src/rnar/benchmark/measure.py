@@ -39,7 +39,8 @@ class Ours:
     ):
         if rounds < 1:
             raise ValueError(f"--rounds must be at least 1, not {rounds}")
-        self.task, self.model, self.device, self.precision = task, model, chosen_device(device), precision
+        self.task, self.model, self.device = task, model, chosen_device(device)
+        self.precision: Precision = precision
         with Stream(task, batch=batch, sizes=(n,), transform=model.batch, ahead=0) as stream:
             self.batches = [next(stream) for _ in range(1 + rounds)]
         self.reasoner = model.build(task, size).to(self.device)

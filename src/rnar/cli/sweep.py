@@ -11,20 +11,15 @@ from rich.console import Console
 from rnar.cli.flags import flag
 from rnar.cli.output import screen
 from rnar.cli.train import given, settings_flags
-from rnar.sweep import display, presets
-from rnar.sweep.allocation import Request, Resources, allocate
-from rnar.sweep.choosing import models_of, seeds_of, tasks_of
-from rnar.sweep.conduct import Engine, conduct
-from rnar.sweep.local import Local
-from rnar.sweep.plan import PlannedRun, plan
-from rnar.sweep.presets import PRESETS, Part, Preset
+from rnar.sweep.conduct import Display, Engine, conduct
+from rnar.sweep.engine import Allocation, Local, Request, Resources, allocate
+from rnar.sweep.plan import PlannedRun, count, plan, summary, table
+from rnar.sweep.presets import PRESETS, find_preset, seeds_of
 from rnar.sweep.ray import Ray
 from rnar.training import Settings
 from rnar.training.environment import chosen_device
 from rnar.training.watch import TensorBoard
 
-OWN = Preset(Part("", "rnar"))
-"""what is run where no preset is named"""
 APART = ("tasks", "model", "seed", "folder", "memory")
 """settings that differ from run to run, or have flags of their own"""
 
@@ -72,8 +67,7 @@ def sweep(
         address: Of the Ray cluster.
         dry_run: Show the plan, and do nothing.
     """
-    console = screen()
-    chosen = OWN if preset is None else presets.preset(preset)
+    chosen = find_preset(preset)
     if preset is None and tasks is None:
         raise ValueError(
             f"which tasks? give a preset ({', '.join(PRESETS)}) or --tasks, as in rnar sweep --tasks bfs,dfs"
@@ -82,39 +76,26 @@ def sweep(
         raise ValueError(f"--retries must not be negative, but it is {retries}")
     if engine == "local" and address is not None:
         raise ValueError("--address is that of a Ray cluster; give --engine ray as well")
-    same = Settings(**given(common))
+    console, same, place = screen(), Settings(**given(common)), folder or Path(chosen.folder)
     request = Request(chosen.parallel if parallel is None else parallel, same.threads, gpus, memory)
-    request.check()
     if same.tensorboard:
         TensorBoard()  # raises if there is none
     settings = {**chosen.settings, **given(common)}
     settings.pop("threads", None)  # each run has its share of the machine
-    place = folder or Path(chosen.folder)
-    runs = plan(parts(chosen, tasks, models), seeds_of(chosen.seeds if seeds is None else seeds), settings, place)
-    summary, left = display.summary(runs, str(place)), [run for run in runs if run.open]
+    runs = plan(chosen.parts(tasks, models), seeds_of(chosen.seeds if seeds is None else seeds), settings, place)
+    left = [run for run in runs if run.open]
     if not left:
-        console.print(summary, soft_wrap=True)
+        console.print(summary(runs, place), soft_wrap=True)
         return 0
     with closing(Local() if engine == "local" else Ray(address)) as machines:
         resources = machines.resources()
-        uses_gpu = _uses_gpu(same.device, engine, resources)
-        machines.allocation = allocate(len(runs), request, resources, uses_gpu)
-        console.print(summary, soft_wrap=True)
-        console.print(display.table(runs))
-        console.print(display.sharing(machines.allocation), soft_wrap=True)
-        return 0 if dry_run else _carry_out(console, left, machines, retries)
-
-
-def parts(chosen: Preset, tasks: str | None, models: str | None) -> list[Part]:
-    """What a preset has, if these flags are given: they replace its main part, and choose from what is besides."""
-    main = Part(chosen.main.tasks if tasks is None else tasks, chosen.main.models if models is None else models)
-    found = [main]
-    for part in chosen.besides:
-        some = [task for task in tasks_of(part.tasks) if tasks is None or task in tasks_of(tasks)]
-        with_some = [model for model in models_of(part.models) if models is None or model in models_of(models)]
-        if some and with_some:
-            found.append(Part(",".join(some), ",".join(with_some)))
-    return found
+        allocation = allocate(len(runs), request, resources, _uses_gpu(same.device, engine, resources))
+        console.print(summary(runs, place), soft_wrap=True)
+        console.print(table(runs))
+        gpu = f" and {allocation.gpus:g} GPU" if allocation.gpus else ""
+        sharing = f"{allocation.parallel} at a time with {count(allocation.threads, 'thread')} each{gpu}"
+        console.print(sharing, soft_wrap=True)
+        return 0 if dry_run else _carry_out(console, left, machines, allocation, retries)
 
 
 def _uses_gpu(device: Any, engine: str, resources: Resources) -> bool:
@@ -125,16 +106,16 @@ def _uses_gpu(device: Any, engine: str, resources: Resources) -> bool:
     return device == "cuda" or (device == "auto" and resources.gpus > 0)
 
 
-def _carry_out(console: Console, runs: list[PlannedRun], engine: Engine, retries: int) -> int:
-    with display.Display(console, runs) as shown:
+def _carry_out(console: Console, runs: list[PlannedRun], engine: Engine, allocation: Allocation, retries: int) -> int:
+    display = Display(console, runs)
+    with display.bars:
         try:
-            failures = asyncio.run(conduct(runs, engine, retries, shown))
+            failures = asyncio.run(conduct(runs, engine, allocation, retries, display))
         except (KeyboardInterrupt, SystemExit):
-            shown.say("stopped; all is saved, and the same command goes on from there")
+            display.say("stopped; all is saved, and the same command goes on from there")
             raise
-    if not failures:
-        return 0
-    console.print(f"{len(failures)} of {len(runs)} runs failed:")
+    if failures:
+        console.print(f"{len(failures)} of {len(runs)} runs failed:")
     for name, words in failures.items():
         console.print(f"  {name}: {words}", soft_wrap=True)
-    return 1
+    return int(bool(failures))

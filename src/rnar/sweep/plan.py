@@ -1,12 +1,14 @@
 """The runs of a sweep, and how far each one is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from rnar.sweep.choosing import models_of, tasks_of
-from rnar.sweep.presets import Part
+from rich.table import Table
+
+from rnar.sweep.presets import Part, models_of, tasks_of
 from rnar.training import Result, Run, Settings
 from rnar.training.data import training_data
 from rnar.training.folder import whole_result
@@ -14,6 +16,7 @@ from rnar.training.run import CONFIG, METRICS, RESULT, read_config, read_metrics
 from rnar.training.settings import SETTINGS, refuse_others
 
 Standing = Literal["new", "begun", "finished", "further"]
+STANDINGS = {"finished": "finished", "further": "with more steps already", "begun": "to go on with", "new": "new"}
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,10 @@ def plan(parts: Iterable[Part], seeds: Sequence[int], common: dict[str, Any], fo
     for run in runs[: len(pairs)]:
         training_data(run, run.tasks[0]).close()  # raises if there is none
     # where `rnar train` would keep them, but in that folder
-    return [planned(replace(run, folder=folder / run.path.relative_to("runs"))) for run in runs]
+    return [_planned(replace(run, folder=folder / run.path.relative_to("runs"))) for run in runs]
 
 
-def planned(settings: Settings) -> PlannedRun:
+def _planned(settings: Settings) -> PlannedRun:
     """A run, and how far it is according to its folder."""
     if not (settings.path / CONFIG).is_file():
         return PlannedRun(settings)
@@ -97,13 +100,41 @@ def planned(settings: Settings) -> PlannedRun:
 
 def train_arguments(settings: Settings) -> list[str]:
     """The arguments of `rnar train` that ask for these settings."""
-    return [*settings.tasks, *(word for name in SETTINGS if name != "tasks" for word in _flag(settings, name))]
+    words = [*settings.tasks]
+    for name, field in SETTINGS.items():
+        value = getattr(settings, name)
+        if name != "tasks" and value != field.default:
+            words.append("--" + field.metadata.get("name", name).replace("_", "-"))
+            if field.default is not False:
+                words += map(str, value if isinstance(value, tuple) else (value,))
+    return words
 
 
-def _flag(settings: Settings, name: str) -> Iterator[str]:
-    value, field = getattr(settings, name), SETTINGS[name]
-    if value == field.default:
-        return
-    yield "--" + field.metadata.get("name", name).replace("_", "-")
-    if field.default is not False:
-        yield from map(str, value if isinstance(value, tuple) else (value,))
+def summary(runs: Sequence[PlannedRun], folder: Path) -> str:
+    """A line that counts the runs, and says how far they are."""
+    kinds = zip(
+        ("task", "model", "seed"),
+        zip(*((run.task, run.model, run.settings.seed) for run in runs), strict=True),
+        strict=True,
+    )
+    size = ", ".join(count(len(set(names)), kind) for kind, names in kinds)
+    counts = Counter(run.standing for run in runs)
+    states = ", ".join(f"{counts[standing]} {words}" for standing, words in STANDINGS.items() if counts[standing])
+    return f"{count(len(runs), 'run')} in {folder} ({size}): {states}"
+
+
+def table(runs: Sequence[PlannedRun]) -> Table:
+    """The seeds that are left to do, by task and model."""
+    planned, left = Counter((run.task, run.model) for run in runs), Counter((r.task, r.model) for r in runs if r.open)
+    models = list(dict.fromkeys(run.model for run in runs))
+    page = Table("task", box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for model in models:
+        page.add_column(model, justify="right")
+    for task in dict.fromkeys(run.task for run in runs):
+        pairs = [(task, model) for model in models]
+        page.add_row(task, *(count(left[x], "seed") if left[x] else "done" if planned[x] else "-" for x in pairs))
+    return page
+
+
+def count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

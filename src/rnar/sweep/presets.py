@@ -1,21 +1,74 @@
-"""The sweeps behind the tables of the paper (Xu and Veličković, 2024), one for models beyond it, and a quick one.
+"""What a sweep runs: tasks, models and seeds in the words of a command line, and presets of them.
 
-All follow the standard protocol and share their runs: what `quick` began, `table2` continues. Only the runs that are
-timed, and those of the panel, are kept apart.
+The presets are the sweeps behind the tables of the paper (Xu and Veličković, 2024), one for models beyond it, and a
+quick one. All follow the standard protocol and share their runs: what `quick` began, `table2` continues. Only the runs
+that are timed, and those of the panel, are kept apart.
 """
 
+import re
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from rnar.clrs.choosing import matching
 from rnar.common.names import nearest
-from rnar.report.published import SUBSTITUTE, models_of, substituted, tasks_of
+from rnar.models import MODELS
+from rnar.models import find as find_model
+from rnar.report import published
+
+MOST_SEEDS = 10_000  # more must be a typing error
+
+
+def tasks_of(words: str) -> list[str]:
+    """`all`, `sequential` (those of the paper's Table 1), names, wildcards and `module:function`, separated by commas;
+    each task once."""
+    names: list[str] = []
+    for word in _split(words, "tasks"):
+        if word == "sequential":
+            names += published.tasks_of(1)
+        else:
+            names += [algorithm.name for algorithm in matching("*" if word == "all" else word)]
+    return list(dict.fromkeys(names))
+
+
+def models_of(words: str) -> list[str]:
+    """Names, wildcards and `module:attribute`, separated by commas; each model once."""
+    names: list[str] = []
+    for word in _split(words, "models"):
+        names += [name for name in MODELS if fnmatchcase(name, word)] or [word]
+    for name in names:
+        find_model(name)  # raises if there is none, and says which names are similar
+    return list(dict.fromkeys(names))
+
+
+def seeds_of(words: str) -> list[int]:
+    """`3`, `0-4`, `0,2,5-7`; each seed once."""
+    seeds: list[int] = []
+    for word in _split(words, "seeds"):
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
+        if not match:
+            raise ValueError(f"--seeds {words}: {word!r} is neither a seed nor a range of them, as 0-4 is")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise ValueError(f"--seeds {words}: {word} goes backwards; did you mean {last}-{first}?")
+        if last - first >= MOST_SEEDS:
+            raise ValueError(f"--seeds {words}: {last - first + 1} seeds are more than {MOST_SEEDS}")
+        seeds += range(first, last + 1)
+    return list(dict.fromkeys(seeds))
+
+
+def _split(words: str, flag: str) -> list[str]:
+    split = [word.strip() for word in words.split(",") if word.strip()]
+    if not split:
+        raise ValueError(f"--{flag} {words!r} names none, so there would be nothing to run")
+    return split
 
 
 class Part(NamedTuple):
     """Each of these tasks with each of these models, written as on the command line."""
 
     tasks: str
-    models: str
+    models: str = "rnar"
 
 
 @dataclass(frozen=True)
@@ -31,15 +84,26 @@ class Preset:
     settings: dict[str, Any] = field(default_factory=dict)
     """of training; only those whose default is None"""
 
+    def parts(self, tasks: str | None, models: str | None) -> list[Part]:
+        """The runs if these flags are given: they replace the main part, and choose from what is besides."""
+        main = self.main
+        parts = [Part(main.tasks if tasks is None else tasks, main.models if models is None else models)]
+        for part in self.besides:
+            some = [task for task in tasks_of(part.tasks) if tasks is None or task in tasks_of(tasks)]
+            with_some = [model for model in models_of(part.models) if models is None or model in models_of(models)]
+            if some and with_some:
+                parts.append(Part(",".join(some), ",".join(with_some)))
+        return parts
+
 
 def _table(number: int) -> Part:
     """All tasks and models that have a number in a table of the paper. It has none for what did not fit in memory."""
-    return Part(",".join(tasks_of(number)), ",".join(models_of(number)))
+    return Part(",".join(published.tasks_of(number)), ",".join(published.models_of(number)))
 
 
 PRESETS = {
     "table1": Preset(_table(1)),
-    "table2": Preset(_table(2), (Part(",".join(substituted()), SUBSTITUTE),)),
+    "table2": Preset(_table(2), (Part(",".join(published.substituted()), published.SUBSTITUTE),)),
     "ablation": Preset(_table(3)),
     "janossy": Preset(_table(4)),
     "timing": Preset(  # Figure 1 has eight tasks that are not named; these are one of each kind
@@ -70,8 +134,10 @@ PRESETS = {
 }
 
 
-def preset(name: str) -> Preset:
-    """The preset of that name."""
+def find_preset(name: str | None) -> Preset:
+    """The preset of that name; without one, `rnar` on the tasks that are still to be named."""
+    if name is None:
+        return Preset(Part(""))
     if name not in PRESETS:
         raise ValueError(f"no preset {name!r}{nearest(name, PRESETS)}; there are {', '.join(PRESETS)}")
     return PRESETS[name]

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -67,15 +68,14 @@ async def train(command: Command, **environment: str) -> Outcome:
 
 async def _stop(process: subprocess.Popen[bytes]) -> None:
     """Ask a process to save and end; kill it, and those that it has started, if that takes too long."""
+    process.terminate()  # nothing happens if it has ended
     end = time.monotonic() + GRACE
-    if process.poll() is None:
-        process.terminate()
     try:
         while process.poll() is None and time.monotonic() < end:
             await asyncio.sleep(MOMENT / 10)
     finally:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def outcome_of(code: int, message: str) -> Outcome:
@@ -118,13 +118,10 @@ def _stop_with_parent() -> None:
 
 def wait_until_free(lock: Path) -> None:
     """Wait for another process to leave the folder. If it does not, the command raises an error that says so."""
-    end = time.monotonic() + LOCK_WAIT
-    while lock.exists() and time.monotonic() < end:
-        try:
-            with locked(lock):
-                return
-        except ValueError:
-            time.sleep(MOMENT / 2)
+    with suppress(ValueError):
+        if lock.exists():
+            with locked(lock, LOCK_WAIT):
+                pass
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Processes on the nodes of a Ray cluster, which all see the folder of the runs as this machine does.
+"""An engine: processes on the nodes of a Ray cluster, which all see the folder of the runs as this machine does.
 
 A Ray task starts the same process that the local engine starts, on any node that has room. If a node or a worker dies,
 so does the process; the run is begun again elsewhere from what was saved last.
@@ -9,8 +9,7 @@ import logging
 import socket
 from typing import Any
 
-from rnar.sweep.allocation import Resources
-from rnar.sweep.conduct import Engine
+from rnar.sweep.engine import Allocation, Resources
 from rnar.sweep.plan import PlannedRun
 from rnar.sweep.process import GRACE, Outcome, train_on_node
 
@@ -18,7 +17,7 @@ ANSWER = 5.0  # seconds to wait for a cluster to answer
 NONE_THERE = "; `ray start --head` starts one and tells its address"
 
 
-class Ray(Engine):
+class Ray:
     """A cluster that this process has joined."""
 
     def __init__(self, address: str | None):
@@ -39,9 +38,12 @@ class Ray(Engine):
         cores = [int(node.get("CPU", 0)) for node in nodes]
         return Resources(max(1, sum(cores)), sum(node.get("GPU", 0) for node in nodes), None, max(1, *cores))
 
-    async def train(self, run: PlannedRun, slot: int) -> Outcome:
+    async def train(self, run: PlannedRun, allocation: Allocation, slot: int) -> Outcome:
         run.settings.path.parent.mkdir(parents=True, exist_ok=True)  # a node that does not see it says so
-        answer = self._task().remote(self.command(run))
+        options = {"num_cpus": allocation.threads, "num_gpus": allocation.gpus, "max_retries": 0}
+        if allocation.memory:
+            options["memory"] = allocation.memory * 1e9
+        answer = self.ray.remote(train_on_node).options(**options).remote(allocation.command(run))
         try:
             outcome = await answer
         except self.ray.exceptions.RayError as error:
@@ -53,14 +55,6 @@ class Ray(Engine):
         if outcome.kind == "done" and run.result is None:
             return Outcome("failed", f"it ended well, but not in {run.settings.path} here; all nodes must share it")
         return outcome
-
-    def _task(self) -> Any:
-        """`train_on_node` as a Ray task that has its share of the resources."""
-        allocation = self.allocation
-        options = {"num_cpus": allocation.threads, "num_gpus": allocation.gpus, "max_retries": 0}
-        if allocation.memory:
-            options["memory"] = allocation.memory * 1e9
-        return self.ray.remote(train_on_node).options(**options)
 
     def close(self) -> None:
         self.ray.shutdown()

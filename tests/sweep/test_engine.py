@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rnar.sweep.allocation import Request, Resources, allocate
+from rnar.sweep.engine import Request, Resources, allocate
+from rnar.sweep.plan import PlannedRun
+from rnar.training import Settings
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,8 @@ def test_cores_are_shared_out_and_never_more_than_there_are(runs, asked, resourc
     assert allocate(runs, asked, resources, gpu)[:2] == share
 
 
-def test_a_run_spends_a_quarter_of_its_memory_on_what_would_else_be_computed_twice():
-    assert allocate(1, Request(memory=6), Resources(8), False).saved_steps == 1.5
-    assert allocate(1, Request(), Resources(8), False).saved_steps == 0.5
+@pytest.mark.parametrize(("memory", "share"), [(6, "1.5"), (None, "0.5")])
+def test_a_run_spends_a_quarter_of_its_memory_on_what_would_else_be_computed_twice(memory, share):
+    command = allocate(1, Request(memory=memory), Resources(8), False).command(PlannedRun(Settings("bfs").resolved()))
+    assert command.threads == 8
+    assert command.arguments[command.arguments.index("--memory") + 1] == share
