@@ -87,6 +87,27 @@ def test_a_batch_seen_twice_is_the_batch_seen_once(name, task):
     assert MODELS[name].batch(once) is once
 
 
+def test_a_batch_says_how_it_is_seen_and_no_other_model_takes_it_for_its_own():
+    rnar, baseline, transformer = MODELS["rnar"], MODELS["triplet-gmpnn"], MODELS["rt"]
+    drawn = batch_of("quickselect")
+    seen = rnar.batch(drawn)
+    assert drawn.seen_as is None and seen.seen_as == seen[:2].seen_as == rnar.spec("quickselect")
+    assert baseline.batch(seen) is seen  # the same features
+    assert transformer.batch(drawn).hints.keys() != seen.hints.keys()
+    with pytest.raises(ValueError, match="as a model with other features sees it; rt needs it as drawn"):
+        transformer.batch(seen)
+    for name, x in rnar.batch(seen[0]).hints.items():  # a sample does not say how it is seen
+        assert np.array_equal(x, seen[:1].hints[name])
+
+
+def test_a_batch_with_the_names_of_a_view_is_not_taken_for_one():
+    """What a user has added under such a name is not what the model sees there."""
+    drawn = batch_of("bfs")
+    wrong = drawn._replace(hints={**drawn.hints, "pi_h_reversed": np.zeros((1,))})
+    reversed_ = MODELS["rnar"].batch(drawn).hints["pi_h_reversed"]
+    assert np.array_equal(MODELS["rnar"].batch(wrong).hints["pi_h_reversed"], reversed_)
+
+
 def test_the_order_of_a_list_is_a_hint_for_the_relational_transformer_alone():
     for model in MODELS.values():
         batch = model.batch(batch_of("minimum"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -65,6 +66,30 @@ def test_the_command_shows_a_model_of_ones_own(capsys):
     code, out, _ = said(capsys, "my_models:mine")
     assert code == 0
     assert re.search(r"^mine\n", out)
+
+
+@pytest.mark.parametrize(
+    ("processor", "line"),
+    [
+        ("lambda: None", "its processor is made of a size alone, but too many positional arguments"),
+        ("lambda size, width: None", "its processor is made of a size alone, but missing a required argument: 'width'"),
+        ("lambda size: None", "its processor must be a torch.nn.Module, not None"),
+        ("lambda size: 1 / 0", "in <lambda>: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_model_of_ones_own_that_cannot_be_built_is_one_line_and_code_2(
+    capsys, tmp_path, monkeypatch, processor, line
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    (tmp_path / "wrong_factory.py").write_text(f"import rnar\nwrong = rnar.Model('wrong', {processor})\n")
+    try:
+        code, out, err = said(capsys, "wrong_factory:wrong")
+    finally:
+        sys.modules.pop("wrong_factory", None)
+    assert (code, out) == (2, "")
+    assert err.startswith("rnar: ") and err.count("\n") == 1
+    assert line in err and f"{tmp_path / 'wrong_factory.py'}, line 2" in err
 
 
 @pytest.mark.parametrize(

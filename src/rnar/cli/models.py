@@ -28,10 +28,8 @@ def models(pattern: Annotated[str, tyro.conf.arg(metavar="PATTERN")] = "*", /) -
         pattern: Which models, with wildcards: 'rnar-*'. All about one, by its name or as my_models:mine.
     """
     torch.set_num_threads(1)  # all that is done here is small
-    console = screen()
-    for part in table(matching(pattern)) if set("*?[") & set(pattern) else details(find(pattern)):
-        console.print(part)
-    console.print(Text(CAPTION, "dim"))
+    parts = table(matching(pattern)) if set("*?[") & set(pattern) else details(find(pattern))
+    screen().print(*parts, Text(CAPTION, "dim"), sep="\n")
 
 
 def matching(pattern: str) -> list[Model]:
@@ -65,7 +63,7 @@ def details(model: Model) -> Iterator[RenderableType]:
 
 def rows(model: Model) -> Iterator[tuple[str, str]]:
     """The lines of `details`: a title and a text each."""
-    processor = sum(parameter.numel() for parameter in model.processor(model.size).parameters())
+    processor = sum(parameter.numel() for parameter in model.make_processor(model.size).parameters())
     if model.equation:
         yield "equation", model.equation
     if model.paper:

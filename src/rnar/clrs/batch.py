@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rnar.clrs.spec import Spec
 from rnar.common.checking import checked
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Batch:
     """name -> [B, ...]"""
     lengths: np.ndarray
     """int32 [B]: how many of the T steps are each sample's own; always an array on the CPU, which counts the steps"""
+    seen_as: Spec | None = None
+    """The features, if a model's view has changed them (`Model.batch`); None: those of the task, as they were drawn."""
 
     @property
     def stages(self) -> dict[str, dict[str, Any]]:
@@ -116,12 +119,12 @@ class Batch:
         """Some of the samples, trimmed to their own longest."""
         lengths = self.lengths[block]
         steps = int(lengths.max(initial=0))
-        return Batch(
-            self.task,
-            {name: x[block] for name, x in self.inputs.items()},
-            {name: x[:steps, block] for name, x in self.hints.items()},
-            {name: x[block] for name, x in self.outputs.items()},
-            lengths,
+        return replace(
+            self,
+            inputs={name: x[block] for name, x in self.inputs.items()},
+            hints={name: x[:steps, block] for name, x in self.hints.items()},
+            outputs={name: x[block] for name, x in self.outputs.items()},
+            lengths=lengths,
         )
 
     def beginning(self, share: float) -> Batch:

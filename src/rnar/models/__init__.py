@@ -46,5 +46,5 @@ OURS = frozenset(MODELS)
 
 
 def is_ours(model: Model) -> bool:
-    """Is it one of this package, and not a user's own?"""
+    """True if it is one of this package, and not a user's own."""
     return model.name in OURS and MODELS[model.name] is model

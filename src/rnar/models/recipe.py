@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import torch
@@ -53,10 +53,10 @@ class Model:
     """How a node learns what it points at (Bevilacqua et al., 2023): for each hint that is a node pointer, "mask" adds
     an edge hint that is predicted and fed as well, "transpose" encodes the transpose of the pointer that is fed."""
     static_reversal: bool = False
-    """Is there such an edge input for each input that is a node pointer too? (The order of a list is one.)"""
+    """True if inputs that are node pointers have such an edge input too. (The order of a list is one.)"""
     composed: Marks = "none"
-    """Which hints that mark nodes are also encoded together with pointers: the node after a marked one, or before it?
-    Those that mark "one" node, or "all" of them?"""
+    """Hints that mark nodes and are also encoded together with pointers, as the nodes after and before a marked one:
+    those that mark "one" node, or "all" of them."""
     without: tuple[str, ...] = ()
     """Inputs and hints that the network does not see."""
     without_positions: float = 0.0
@@ -64,15 +64,15 @@ class Model:
     hintless: tuple[str, ...] = ()
     """Tasks whose hints are not used: neither fed nor predicted."""
     order_as_hint: bool = False
-    """Is the order of a list that never changes a hint, as in the raw data, and not an input?"""
+    """True if the order of a list that never changes is a hint, as in the raw data, and not an input."""
     permutations_as_pointers: bool = False
-    """Is an order of all nodes predicted as pointers like any others?"""
+    """True if an order of all nodes is predicted as pointers like any others."""
     pointers: Pointers = "means"
-    """Are pointers of pairs kept as "triplets" too, and read off them, or as the "means" of the benchmark alone?"""
+    """Pointers of pairs are the "means" of the benchmark alone, or kept as "triplets" too and read off them."""
     hints: HintConfig = HintConfig()
     """How hints are used."""
     xavier_on_scalars: bool = True
-    """Do hints that are numbers begin with small weights?"""
+    """True if hints that are numbers begin with small weights."""
     training: dict[str, Any] = field(default_factory=dict, hash=False)
     """What the model's own paper did in another way than the standard protocol (Ibarz et al., 2022)."""
     paper: Paper | None = None
@@ -107,21 +107,27 @@ class Model:
         return spec._replace(inputs={k: f for k, f in spec.inputs.items() if k not in self.without})
 
     def batch(self, batch: Batch | Sample) -> Batch:
-        """A batch as this model sees it; once more changes nothing.
+        """A batch as this model sees it, which is noted in its `seen_as`; once more changes nothing.
 
         Inputs that it does not see stay in the batch, which counts its nodes by them; no network reads what its spec
         does not name.
         """
         batch = as_batch(batch)
-        batch = transforms.without_hints(batch, self._left_out(batch.task))
         spec = self.spec(batch.task)
-        if spec.inputs.keys() - batch.inputs.keys():
-            batch = transforms.reverse_inputs(batch)
-        if batch.hints.keys() == spec.hints.keys():
+        if spec == (batch.seen_as or find_task(batch.task).spec):
             return batch
+        if batch.seen_as is not None:
+            raise ValueError(
+                f"this batch of {batch.task} is as a model with other features sees it; {self.name} needs it as drawn"
+            )
+        batch = transforms.without_hints(batch, self._left_out(batch.task))
+        if self.static_reversal:
+            batch = transforms.reverse_inputs(batch)
         if self.reversal == "mask":
             batch = transforms.reverse_pointers(batch)
-        return transforms.order_as_hint(batch) if self.order_as_hint else batch
+        if self.order_as_hint:
+            batch = transforms.order_as_hint(batch)
+        return replace(batch, seen_as=spec)
 
     def _left_out(self, task: str) -> tuple[str, ...]:
         """What of a task is not seen."""
@@ -139,7 +145,7 @@ class Model:
             torch.default_generator.manual_seed(seed)
             return Reasoner(
                 specs,
-                self._processor(size),
+                self.make_processor(size),
                 self.hints,
                 size,
                 self.xavier_on_scalars,
@@ -149,19 +155,18 @@ class Model:
                 self.reversal == "transpose",
             )
 
-    def _processor(self, size: int) -> nn.Module:
-        place = definition_of(self.processor)
+    def make_processor(self, size: int) -> nn.Module:
+        """Returns `processor(size)`; raises if it cannot be called so, or gives anything but a module."""
+        whose, place = f"the model {self.name!r}: its processor", definition_of(self.processor)
         try:
             inspect.signature(self.processor).bind(size)
         except TypeError as error:
-            raise ValueError(
-                f"the model {self.name!r}: its processor is made of a size alone, but {error}{place}"
-            ) from None
-        found = self.processor(size)
-        if not isinstance(found, nn.Module):
-            raise ValueError(f"the model {self.name!r}: its processor must be a torch.nn.Module, not {found!r}{place}")
-        return found
+            raise ValueError(f"{whose} is made of a size alone, but {error}{place}") from None
+        made = self.processor(size)
+        if not isinstance(made, nn.Module):
+            raise ValueError(f"{whose} must be a torch.nn.Module, not {made!r}{place}")
+        return made
 
     def parameters(self, task: str, size: int | None = None) -> int:
-        """How many parameters a network for this task has."""
+        """Returns how many parameters a network for this task has."""
         return sum(parameter.numel() for parameter in self.build(task, size).parameters())
