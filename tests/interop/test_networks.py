@@ -142,6 +142,16 @@ def test_what_a_crafted_file_asks_for_is_not_done(tmp_path, capsys, parameter, m
     assert capsys.readouterr().out == ""
 
 
+def test_a_pointer_of_the_files_choosing_is_not_followed(tmp_path):
+    """An array of objects whose bytes are addresses, given once more as the state of an array of numbers."""
+    state = (1, (6500,), np.dtype("O"), False, (0xDEAD_BEEF_0000).to_bytes(8, "little") * 6500)
+    path = tmp_path / "evil.pkl"
+    path.write_bytes(pickle.dumps({"params": {"net/m": {"w": array(state), "b": np.zeros(2)}}}))
+    assert path.stat().st_size > 52_000
+    with pytest.raises(ValueError, match="it holds an array of type O8, and not of numbers"):
+        load_dm_clrs(path, ["bfs"], "mpnn")
+
+
 def test_the_optimisers_state_is_passed_over_and_cannot_run_anything(tmp_path):
     path = as_checkpoint(parameters(), tmp_path / "evil.pkl", opt_state=Calls(exec, "raise SystemExit"))
     with pytest.raises(ValueError, match="it holds builtins.exec, which is not an array"):

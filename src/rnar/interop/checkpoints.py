@@ -57,13 +57,11 @@ def _unpickled(content: bytes) -> Any:
 
 
 def _parameters(content: Any) -> dict[str, np.ndarray]:
-    found = {}
-    for module, inner in _named(dict(_named(content, "it")).get("params"), "its 'params'"):
-        for name, x in _named(inner, module):
-            if not isinstance(x, _Array) or x.value is None:
-                raise pickle.UnpicklingError(f"{module}/{name} is no array")
-            found[f"{module}/{name}"] = x.value
-    return found
+    return {
+        f"{module}/{name}": _array(x, f"{module}/{name}")
+        for module, inner in _named(dict(_named(content, "it")).get("params"), "its 'params'")
+        for name, x in _named(inner, module)
+    }
 
 
 def _named(content: Any, what: str) -> list[tuple[str, Any]]:
@@ -72,89 +70,58 @@ def _named(content: Any, what: str) -> list[tuple[str, Any]]:
     return list(content.items())
 
 
-class _Inert:
-    """Stands for something that a pickle names. It cannot be changed by what else is in the file."""
+KNOWN = (
+    "numpy.ndarray",
+    "numpy.dtype",
+    "numpy.core.multiarray._reconstruct",
+    "numpy._core.multiarray._reconstruct",
+    "numpy.core.numeric._frombuffer",
+    "numpy._core.numeric._frombuffer",
+    "jax._src.array._reconstruct_array",
+)
 
-    def __init__(self, *_: Any):
-        pass
+
+class _Noted:
+    """Stands for what a pickle names, notes what the pickle would give it, and does nothing with it."""
+
+    arguments: tuple[Any, ...] = ()
+    state: Any = None
+
+    def __init__(self, *arguments: Any):
+        self.arguments = arguments
 
     def __setstate__(self, state: Any) -> None:
-        pass
-
-
-class _State(tuple[Any, ...], _Inert):
-    """Stands for what an optimiser kept."""
-
-    def __new__(cls, *_: Any) -> "_State":
-        return super().__new__(cls)
-
-
-class _Type(_Inert):
-    """Stands for `numpy.dtype`."""
-
-    def __init__(self, letters: str, *_: Any):
-        self.letters, self.order = letters, "="
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.order = state[1]
-
-    def checked(self) -> np.dtype[Any]:
-        if not (isinstance(self.order, str) and isinstance(self.letters, str)):
-            raise pickle.UnpicklingError("it holds an array whose type is no name")
-        if not TYPE.fullmatch(self.order + self.letters):
-            raise pickle.UnpicklingError(f"it holds an array of type {self.letters:.20}, and not of numbers")
-        return np.dtype(self.order + self.letters)
-
-
-class _Array(_Inert):
-    """Stands for an array; `value` is one that is made anew of its bytes."""
-
-    value: np.ndarray | None = None
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        _, shape, kind, by_columns, content = state
-        self._fill(content, kind, shape, "F" if by_columns else "C")
-
-    def _fill(self, content: Any, kind: Any, shape: Any, order: Any) -> None:
-        if not isinstance(kind, _Type) or not isinstance(content, bytes | bytearray) or not isinstance(shape, tuple):
-            raise pickle.UnpicklingError("it holds an array that is not made of bytes, a type and a shape")
-        dtype = kind.checked()
-        if not all(type(n) is int and n >= 0 for n in shape) or prod(shape) * dtype.itemsize != len(content):
-            raise pickle.UnpicklingError(f"it holds an array of {len(content):,} bytes, which are not its shape's")
-        self.value = np.frombuffer(bytes(content), dtype).reshape(shape, order="F" if order == "F" else "C")
-
-
-class _FromBuffer(_Array):
-    """Stands for the function that makes an array of a pickle of protocol 5."""
-
-    def __init__(self, content: Any, kind: Any, shape: Any, order: Any):
-        self._fill(content, kind, shape, order)
-
-
-class _OfJax(_Array):
-    """Stands for the function that makes an array of JAX."""
-
-    def __init__(self, function: Any, arguments: Any, state: Any, _: Any):
-        self.__setstate__(state)
-
-
-KNOWN = {
-    "numpy.ndarray": _Inert,
-    "numpy.dtype": _Type,
-    "numpy.core.multiarray._reconstruct": _Array,
-    "numpy._core.multiarray._reconstruct": _Array,
-    "numpy.core.numeric._frombuffer": _FromBuffer,
-    "numpy._core.numeric._frombuffer": _FromBuffer,
-    "jax._src.array._reconstruct_array": _OfJax,
-}
+        self.state = state
 
 
 class _ArraysOnly(pickle.Unpickler):
     """Knows arrays and what an optimiser keeps, and refuses everything else."""
 
     def find_class(self, module: str, name: str) -> type:
-        if module.split(".")[0] == "optax":
-            return _State
-        if f"{module}.{name}" not in KNOWN:
+        if module.split(".")[0] != "optax" and f"{module}.{name}" not in KNOWN:
             raise pickle.UnpicklingError(f"it holds {module}.{name}, which is not an array")
-        return KNOWN[f"{module}.{name}"]
+        return type(name, (_Noted,), {})
+
+
+def _array(noted: Any, name: str) -> np.ndarray:
+    """Makes an array anew of its bytes, type and shape, by the ways in which NumPy and JAX write them."""
+    match type(noted).__name__, noted:
+        case "_reconstruct", _Noted(state=(_, shape, kind, by_columns, content)):
+            order = "F" if by_columns else "C"
+        case "_frombuffer", _Noted(arguments=(content, kind, shape, order)):
+            pass
+        case "_reconstruct_array", _Noted(arguments=(_, _, (_, shape, kind, by_columns, content), _)):
+            order = "F" if by_columns else "C"
+        case _:
+            raise pickle.UnpicklingError(f"{name} is no array")
+    match type(kind).__name__, kind, shape, content:
+        case "dtype", _Noted(arguments=(str(letters), *_), state=(_, str(endian), *_)), tuple(), bytes() | bytearray():
+            pass
+        case _:
+            raise pickle.UnpicklingError("it holds an array that is not made of bytes, a type and a shape")
+    if not TYPE.fullmatch(endian + letters):
+        raise pickle.UnpicklingError(f"it holds an array of type {letters:.20}, and not of numbers")
+    dtype = np.dtype(endian + letters)
+    if not all(type(n) is int and n >= 0 for n in shape) or prod(shape) * dtype.itemsize != len(content):
+        raise pickle.UnpicklingError(f"it holds an array of {len(content):,} bytes, which are not its shape's")
+    return np.frombuffer(bytes(content), dtype).reshape(shape, order="F" if order == "F" else "C")
