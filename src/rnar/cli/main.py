@@ -12,9 +12,9 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from typing import Any, NamedTuple, NoReturn
 
 from rnar.common.blame import place_of
 from rnar.common.escaping import printable
@@ -49,38 +49,66 @@ PIPE_CLOSED = 1  # as rich ends when it is first to notice
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code. What a user can do wrong ends as one line on stderr and code 2.
+    """Run one command and return the exit code. What a user can do wrong ends as one line on stderr and code 2.
 
     `--traceback`, anywhere, shows all of an error before that line.
     """
     words = sys.argv[1:] if argv is None else list(argv)
+    with suppress(ValueError):  # not the main thread, which alone has signals
+        signal.signal(signal.SIGTERM, _terminate)
     try:
-        with _terminated_politely(), _shown_whole("--traceback" in words):
-            code = _run([word for word in words if word != "--traceback"])
-            if sys.stdout:
-                sys.stdout.flush()  # here, where a failure can be told
-            return code
-    except SystemExit as end:
-        if place := place_of(end):
-            return _complain(f"{place}: your code ends the program")
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except KeyboardInterrupt:
-        return _complain("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # `rnar data list | head -1`
-        _give_up_stdout()
-        return PIPE_CLOSED
-    except OSError as error:
-        _give_up_stdout()  # the disk may be full under it
-        place = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{place}{error.strerror or error}")
-    except MemoryError as error:
-        return _complain(f"out of memory: {error}" if str(error) else "out of memory")
-    except (ValueError, OverflowError) as error:
-        return _complain(f"{place_of(error)}: {error}".removeprefix(": "))
-    except Exception as error:
-        if not (place := place_of(error)):
-            raise  # a mistake of ours: all of it is wanted
-        return _complain(f"{place}: {type(error).__name__}: {error}; --traceback shows all of it")
+        code = _run([word for word in words if word != "--traceback"])
+        if sys.stdout:
+            sys.stdout.flush()  # here, where a failure can be told
+        return code
+    except (Exception, KeyboardInterrupt, SystemExit) as error:
+        if "--traceback" in words and isinstance(error, Exception):
+            traceback.print_exc()
+        return _code_of(error)
+
+
+def _terminate(*_: object) -> NoReturn:
+    """Let SIGTERM end the command as an exception does, so that it cleans up behind itself."""
+    raise SystemExit(TERMINATED)
+
+
+def _code_of(error: BaseException) -> int:
+    """Tell an error in one line and return the exit code. A mistake of this package is raised again."""
+    place = place_of(error)
+    match error:
+        case SystemExit():
+            if place:
+                return _complain(f"{place}: your code ends the program")
+            return error.code if isinstance(error.code, int) else int(error.code is not None)
+        case KeyboardInterrupt():
+            return _complain("interrupted", INTERRUPTED)
+        case BrokenPipeError():  # `rnar data list | head -1`
+            _give_up_stdout()
+            return PIPE_CLOSED
+        case OSError():
+            _give_up_stdout()  # the disk may be full under it
+            return _complain(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
+        case MemoryError():
+            return _complain(f"out of memory: {error}".removesuffix(": "))
+        case ValueError() | OverflowError():
+            return _complain(f"{place}: {error}".removeprefix(": "))
+    if not place:
+        raise error
+    return _complain(f"{place}: {type(error).__name__}: {error}; --traceback shows all of it")
+
+
+def _complain(message: str, code: int = 2) -> int:
+    print("rnar: " + printable(message), file=sys.stderr)
+    return code
+
+
+def _give_up_stdout() -> None:
+    """Keep Python from writing to stdout again when it exits, if nothing can be written there any more."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(argv: list[str]) -> int:
@@ -155,45 +183,3 @@ def _first_words(box: str) -> str:
     lines = [line.strip("│╰╯|") for line in re.split(r"\n\W+\n", said)[0].splitlines()]
     words = [line.strip() for line in lines if not line.startswith(" " * 9)]  # help texts are indented
     return " ".join(words).rstrip(".").replace("{None}|", "") or "the arguments make no sense"
-
-
-def _complain(message: str, code: int = 2) -> int:
-    print("rnar: " + printable(message), file=sys.stderr)
-    return code
-
-
-@contextmanager
-def _shown_whole(wanted: bool) -> Iterator[None]:
-    try:
-        yield
-    except Exception:
-        if wanted:
-            traceback.print_exc()
-        raise
-
-
-def _give_up_stdout() -> None:
-    """Keep Python from writing to stdout again when it exits, if nothing can be written there any more."""
-    try:
-        if sys.stdout:
-            sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-@contextmanager
-def _terminated_politely() -> Iterator[None]:
-    """Let SIGTERM end the command as an exception does, so that it cleans up behind itself."""
-
-    def end(*_: object) -> None:
-        raise SystemExit(TERMINATED)
-
-    try:
-        before = signal.signal(signal.SIGTERM, end)
-    except ValueError:  # not the main thread: nothing to arrange
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -28,8 +28,10 @@ def models(pattern: Annotated[str, tyro.conf.arg(metavar="PATTERN")] = "*", /) -
         pattern: Which models, with wildcards: 'rnar-*'. All about one, by its name or as my_models:mine.
     """
     torch.set_num_threads(1)  # all that is done here is small
-    parts = table(matching(pattern)) if set("*?[") & set(pattern) else details(find(pattern))
-    screen().print(*parts, Text(CAPTION, "dim"), sep="\n")
+    parts = [*(table(matching(pattern)) if set("*?[") & set(pattern) else details(find(pattern)))]
+    console = screen()
+    for part in (*parts, Text(CAPTION, "dim")):
+        console.print(part)
 
 
 def matching(pattern: str) -> list[Model]:
