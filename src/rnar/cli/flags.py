@@ -42,9 +42,9 @@ class Distribution:
 
     def given(self, **others: Any) -> dict[str, Any]:
         """Those of the options, and of others, that were given, as `rnar.clrs.sample` takes them."""
-        found = {name: value for name, value in {**others, **asdict(self)}.items() if value is not None}
-        texts = {name: value for name, value in found.items() if isinstance(value, str)}
-        return found | {name: several(name, text, int if name == "needle" else float) for name, text in texts.items()}
+        given = {name: value for name, value in {**others, **asdict(self)}.items() if value is not None}
+        texts = {name: value for name, value in given.items() if isinstance(value, str)}
+        return given | {name: several(name, text, int if name == "needle" else float) for name, text in texts.items()}
 
 
 def several(name: str, text: str, kind: Callable[[str], Any]) -> Any:

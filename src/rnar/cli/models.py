@@ -36,10 +36,10 @@ def models(pattern: Annotated[str, tyro.conf.arg(metavar="PATTERN")] = "*", /) -
 
 def matching(pattern: str) -> list[Model]:
     """The models whose names match; at least one, or it is an error."""
-    found = [model for name, model in MODELS.items() if fnmatchcase(name, pattern)]
-    if not found:
+    models = [model for name, model in MODELS.items() if fnmatchcase(name, pattern)]
+    if not models:
         raise ValueError(f"no model matches {pattern!r}; there are {', '.join(MODELS)}")
-    return found
+    return models
 
 
 def table(models: list[Model]) -> Iterator[RenderableType]:
@@ -55,41 +55,37 @@ def table(models: list[Model]) -> Iterator[RenderableType]:
 
 def details(model: Model) -> Iterator[RenderableType]:
     """All about one model."""
-    yield Text(model.name, "bold")
     grid = Table.grid(padding=(0, 2, 0, 2))
-    for title, text in rows(model):
-        grid.add_row(Text(title, "dim"), Text(text))
+    for title, text in texts(model).items():
+        if text:
+            grid.add_row(Text(title, "dim"), Text(text))
+    yield Text(model.name, "bold")
     yield grid
     yield ""
 
 
-def rows(model: Model) -> Iterator[tuple[str, str]]:
-    """The lines of `details`: a title and a text each."""
+def texts(model: Model) -> dict[str, str]:
+    """What there is to say about a model, by titles; empty where there is nothing."""
     processor = sum(parameter.numel() for parameter in model.make_processor(model.size).parameters())
-    if model.equation:
-        yield "equation", model.equation
-    if model.paper:
-        yield "paper", f"{model.paper}. {model.paper.title}"
-    if model.differs:
-        yield "differs", model.differs
-    if MODELS.get(model.name) is model and model.name in FOUND:  # and not a user's own of that name
-        yield "found", FOUND[model.name]
-    yield "size", f"{model.size} numbers for each node"
-    yield "parameters", f"{model.parameters(TASK):,}, of which {processor:,} in the processor"
-    yield "hints", hints(model)
-    if model.static_reversal:
-        yield "inputs", "pointers also reversed"
-    if model.pointers == "triplets":
-        yield "pointers", "of pairs are part of messages of three nodes too, and read off three nodes"
-    if model.without:
-        yield "not seen", ", ".join(model.without)
-    if model.without_positions:
-        yield "positions", f"not seen with probability {model.without_positions:g} in training"
-    if model.permutations_as_pointers:
-        yield "orders", "predicted as pointers, without Sinkhorn's operator"
-    if model.training:
-        settings = ", ".join(f"{name} {value}" for name, value in model.training.items())
-        yield "training", f"other than the standard protocol: {settings}"
+    ours = MODELS.get(model.name) is model  # and not a user's own of that name
+    settings = ", ".join(f"{name} {value}" for name, value in model.training.items())
+    triplets = "of pairs are part of messages of three nodes too, and read off three nodes"
+    chance = f"not seen with probability {model.without_positions:g} in training"
+    return {
+        "equation": model.equation,
+        "paper": f"{model.paper}. {model.paper.title}" if model.paper else "",
+        "differs": model.differs,
+        "found": FOUND.get(model.name, "") if ours else "",
+        "size": f"{model.size} numbers for each node",
+        "parameters": f"{model.parameters(TASK):,}, of which {processor:,} in the processor",
+        "hints": hints(model),
+        "inputs": "pointers also reversed" if model.static_reversal else "",
+        "pointers": triplets if model.pointers == "triplets" else "",
+        "not seen": ", ".join(model.without),
+        "positions": chance if model.without_positions else "",
+        "orders": "predicted as pointers, without Sinkhorn's operator" if model.permutations_as_pointers else "",
+        "training": f"other than the standard protocol: {settings}" if settings else "",
+    }
 
 
 def hints(model: Model) -> str:

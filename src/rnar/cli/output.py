@@ -36,7 +36,7 @@ def bar(console: Console) -> Progress:
 
 def image_format(flag: str, path: Path) -> str:
     """The format of a figure, by the ending of its file's name; `flag` is where that was given."""
-    found = path.suffix.lower().removeprefix(".")
-    if found not in IMAGES:
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in IMAGES:
         raise ValueError(f"{flag} {path}: the name of a figure must end in one of .{', .'.join(IMAGES)}")
-    return found
+    return ending

@@ -25,7 +25,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     A text in `Annotated[kind, "..."]` says how to come by one.
     """
     parameters = inspect.signature(function).parameters
-    names = [name for name, each in parameters.items() if each.kind < each.VAR_POSITIONAL]
+    names = [name for name, parameter in parameters.items() if parameter.kind < parameter.VAR_POSITIONAL]
     kinds = cache(lambda: get_type_hints(function, include_extras=True))
 
     @wraps(function)
@@ -44,9 +44,9 @@ def fits(value: Any, kind: Any) -> bool:
     """True if a value is of an annotated type. Any list is a tuple or sequence; True is no number."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, UnionType, Annotated):
-        return any(fits(value, each) for each in inner[: 1 if origin is Annotated else None])
+        return any(fits(value, other) for other in inner[: 1 if origin is Annotated else None])
     if origin is Literal:
-        return any(type(value) is type(each) and value == each for each in inner)
+        return any(type(value) is type(known) and value == known for known in inner)
     if origin is Callable:
         return callable(value)
     if origin is Any or not isinstance(origin, type):  # or a variable, which stands for any
@@ -55,7 +55,7 @@ def fits(value: Any, kind: Any) -> bool:
         return isinstance(value, Mapping) and all(fits(k, inner[0]) and fits(v, inner[1]) for k, v in value.items())
     if inner and issubclass(origin, Iterable):
         listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, Iterator))
-        return listed and all(fits(each, inner[0]) for each in value)
+        return listed and all(fits(entry, inner[0]) for entry in value)
     return isinstance(value, (origin, ALSO.get(origin, ()))) and (origin is bool or not isinstance(value, bool))
 
 

@@ -93,14 +93,14 @@ class _DiskCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            found = super().load_overload(sig, target_context)
+            compiled = super().load_overload(sig, target_context)
         except Exception:  # a torn or foreign file can make unpickling raise anything
-            found = None
+            compiled = None
             with suppress(Exception):
                 self.flush()
-        if found is None:
+        if compiled is None:
             _announce(self._py_func)  # numba asks its cache just before it compiles
-        return found
+        return compiled
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(Exception):  # the cache is a convenience: whatever is wrong with it, the answer is still right
@@ -110,9 +110,9 @@ class _DiskCache(FunctionCache):
 def _digest_of_helpers(function: Any) -> str:
     """Of the files in which the function and all compiled functions that it calls stand: a user's own, for example."""
     seen: dict[Any, None] = {}
-    found = [getattr(function, "py_func", function)]
-    while found:
-        code = found.pop()
+    waiting = [getattr(function, "py_func", function)]
+    while waiting:
+        code = waiting.pop()
         if code in seen or not hasattr(code, "__code__"):
             continue
         seen[code] = None
@@ -120,7 +120,7 @@ def _digest_of_helpers(function: Any) -> str:
             used = code.__globals__.get(name)
             members = [getattr(used, inner, None) for inner in code.__code__.co_names] if inspect.ismodule(used) else []
             helpers: list[Any] = [used, *members]
-            found += [helper.py_func for helper in helpers if hasattr(helper, "py_func")]
+            waiting += [helper.py_func for helper in helpers if hasattr(helper, "py_func")]
     return _digest(Path(file) for file in sorted({inspect.getfile(code) for code in seen}))
 
 

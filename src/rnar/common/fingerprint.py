@@ -17,12 +17,12 @@ OLDER = "the recipe"
 
 def fingerprint(modules: Iterable[str]) -> dict[str, str]:
     """A digest of the file of each of these modules that is somebody's own, by the module's name."""
-    found = {}
+    digests = {}
     for name in sorted(set(modules)):
         file = getattr(sys.modules.get(name), "__file__", None)
         if file and Path(file).is_file() and name.partition(".")[0] not in KNOWN:
-            found[Path(file).stem if name == "__main__" else name] = digest(Path(file).read_bytes())
-    return found
+            digests[Path(file).stem if name == "__main__" else name] = digest(Path(file).read_bytes())
+    return digests
 
 
 def digest(content: bytes) -> str:

@@ -20,11 +20,11 @@ def imported(name: str, kind: type[Kind], what: str, example: str) -> Kind:
     if not all(part.isidentifier() for part in (*path.split("."), attribute)):
         raise ValueError(f"{name!r} does not name {_a(what)} in a module, as {example} would")
     module = import_module(path, f"the {what} {name!r}")
-    found = getattr(module, attribute, None)
-    if not isinstance(found, kind):
-        others = ", ".join(key for key, value in vars(module).items() if isinstance(value, kind))
+    value = getattr(module, attribute, None)
+    if not isinstance(value, kind):
+        others = ", ".join(key for key, other in vars(module).items() if isinstance(other, kind))
         raise ValueError(f"{path!r} has no {what} {attribute!r}; it has {others or 'none'}")
-    return found
+    return value
 
 
 def import_module(path: str, purpose: str) -> ModuleType:

@@ -14,12 +14,8 @@ def check_memory(needed: float, what: str) -> None:
 
 def free_memory() -> int | None:
     """Bytes that this process can still get, by the machine, its control group and `ulimit -v`; None if unknown."""
-    found = [
-        bytes_noted("/proc/meminfo", "MemAvailable"),
-        *(limit - used for limit, used in _limits()),
-        _below_ulimit(),
-    ]
-    return min((max(0, bytes) for bytes in found if bytes is not None), default=None)
+    limits = (bytes_noted("/proc/meminfo", "MemAvailable"), *(most - used for most, used in _limits()), _below_ulimit())
+    return min((max(0, bytes) for bytes in limits if bytes is not None), default=None)
 
 
 def _below_ulimit() -> int | None:

@@ -1,6 +1,7 @@
 """Batches for other libraries: dm-clrs, networkx and PyTorch Geometric, each imported where it is asked for."""
 
 import importlib
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,15 +35,15 @@ def to_networkx(batch: Batch | Sample) -> list[Any]:
     Inputs and outputs are attributes under their own names: those of nodes of each node, those of edges of each edge,
     with the entries of A as `weight`. Outputs of all pairs are attributes of the graph, as matrices.
     """
-    networkx, found = _library("networkx"), []
+    networkx, graphs = _library("networkx"), []
     for one in _graphs(as_batch(batch)):
-        graph = (networkx.DiGraph if one.directed else networkx.Graph)(task=one.task, **one.pairs)
+        graph = (networkx.DiGraph if one.directed else networkx.Graph)(task=batch.task, **one.pairs)
         graph.add_nodes_from((k, {name: x[k].item() for name, x in one.nodes.items()}) for k in range(one.size))
-        edges = {"weight": one.weights} | {name: x[one.senders, one.receivers] for name, x in one.pairs.items()}
-        for k, (i, j) in enumerate(zip(one.senders.tolist(), one.receivers.tolist(), strict=True)):
+        edges = {"weight": one.weights, **one.edges}
+        for k, (i, j) in enumerate(one.index.T.tolist()):
             graph.add_edge(i, j, **{name: x[k].item() for name, x in edges.items()})
-        found.append(graph)
-    return found
+        graphs.append(graph)
+    return graphs
 
 
 def to_pyg(batch: Batch | Sample) -> list[Any]:
@@ -53,51 +54,48 @@ def to_pyg(batch: Batch | Sample) -> list[Any]:
     """
     import torch
 
-    data, found = _library("torch_geometric.data", "torch_geometric"), []
+    data, graphs = _library("torch_geometric.data", "torch_geometric"), []
     for one in _graphs(as_batch(batch)):
-        arrays = {"edge_index": np.stack([one.senders, one.receivers]), "edge_weight": one.weights, **one.nodes}
-        arrays |= {name: x[one.senders, one.receivers] for name, x in one.pairs.items()}
+        arrays = {"edge_index": one.index, "edge_weight": one.weights, **one.nodes, **one.edges}
         tensors = {name: torch.as_tensor(np.ascontiguousarray(x)) for name, x in arrays.items()}
-        found.append(data.Data(num_nodes=one.size, **tensors))
-    return found
+        graphs.append(data.Data(num_nodes=one.size, **tensors))
+    return graphs
 
 
 class _Graph(NamedTuple):
     """One sample."""
 
-    task: str
     directed: bool
     size: int
-    senders: np.ndarray
-    """[E]"""
-    receivers: np.ndarray
-    """[E]"""
+    index: np.ndarray
+    """[2, E]: the senders and the receivers"""
     weights: np.ndarray
     """[E]"""
     nodes: dict[str, np.ndarray]
     """name -> [n]"""
+    edges: dict[str, np.ndarray]
+    """name -> [E]: outputs"""
     pairs: dict[str, np.ndarray]
-    """name -> [n, n]: outputs"""
+    """name -> [n, n]: the same of all pairs"""
 
 
-def _graphs(batch: Batch) -> list[_Graph]:
+def _graphs(batch: Batch) -> Iterator[_Graph]:
     algorithm = find(batch.task)
     if "A" not in algorithm.spec.inputs:
         known = [name for name, other in ALGORITHMS.items() if "A" in other.spec.inputs]
         raise ValueError(f"{batch.task} is not about graphs; those that are: {', '.join(known)}")
-    features, found = {**algorithm.spec.inputs, **algorithm.spec.outputs}, []
+    directed = getattr(algorithm.problem, "directed", True)
     for sample in batch.numpy():
-        values = {name: x for name, x in {**sample.inputs, **sample.outputs}.items() if name in features}
-        A, n = values["A"], sample.nodes
-        senders, receivers = np.nonzero(A)
-        nodes = {name: x for name, x in values.items() if features[name].place == "node"}
-        for name in nodes:
-            if features[name].kind == "mask_one":
-                nodes[name] = np.arange(n) == nodes[name]
-        pairs = {name: values[name] for name, feature in algorithm.spec.outputs.items() if feature.place == "edge"}
-        directed = getattr(algorithm.problem, "directed", True)
-        found.append(_Graph(batch.task, directed, n, senders, receivers, A[senders, receivers], nodes, pairs))
-    return found
+        index, nodes, n = np.stack(np.nonzero(sample.inputs["A"])), {}, sample.nodes
+        for name, feature in {**algorithm.spec.inputs, **algorithm.spec.outputs}.items():
+            if feature.place == "node":
+                x = {**sample.inputs, **sample.outputs}[name]
+                nodes[name] = np.arange(n) == x if feature.kind == "mask_one" else x
+        pairs = {
+            name: sample.outputs[name] for name, feature in algorithm.spec.outputs.items() if feature.place == "edge"
+        }
+        edges = {name: x[tuple(index)] for name, x in pairs.items()}
+        yield _Graph(directed, n, index, sample.inputs["A"][tuple(index)], nodes, edges, pairs)
 
 
 def _library(module: str, package: str | None = None) -> Any:

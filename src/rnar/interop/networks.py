@@ -82,12 +82,12 @@ def save_dm_clrs(reasoner: Reasoner, path: str | Path, replace: bool = False) ->
         if ours != theirs:
             other = {name for mine, its in zip(ours, theirs, strict=True) for name in mine.keys() ^ its.keys()}
             raise ValueError(f"dm-clrs sees other features of {task}: {', '.join(sorted(other)) or 'of other kinds'}")
-    found = {key: tensor.detach().float().cpu().numpy().copy() for key, tensor in _places(reasoner, processor, ROOT)}
+    saved = {key: tensor.detach().float().cpu().numpy().copy() for key, tensor in _places(reasoner, processor, ROOT)}
     if isinstance(processor.aggregator, LSTM):
-        found |= _saved_lstm(processor.aggregator, f"{ROOT}/agg_lstm/linear")
-    if sum(x.size for x in found.values()) != sum(x.numel() for x in reasoner.parameters()):
+        saved |= _saved_lstm(processor.aggregator, f"{ROOT}/agg_lstm/linear")
+    if sum(x.size for x in saved.values()) != sum(x.numel() for x in reasoner.parameters()):
         raise ValueError(f"this network has parameters that dm-clrs has no place for; it has those of {MODELS}")
-    write_parameters(path, found, replace)
+    write_parameters(path, saved, replace)
 
 
 def _given(given: Mapping[str, np.ndarray], key: str) -> np.ndarray:
@@ -98,10 +98,10 @@ def _given(given: Mapping[str, np.ndarray], key: str) -> np.ndarray:
 
 def _processor(given: Mapping[str, np.ndarray]) -> str:
     """The name of the processor's module, which depends on its class."""
-    found = sorted({match[1] for key in given if (match := re.match(r"(.*?clrs_processor)/", key))})
-    if len(found) != 1:
-        raise ValueError(f"these are not the parameters of a dm-clrs network: it has {len(found)} processors")
-    return found[0]
+    names = sorted({match[1] for key in given if (match := re.match(r"(.*?clrs_processor)/", key))})
+    if len(names) != 1:
+        raise ValueError(f"these are not the parameters of a dm-clrs network: it has {len(names)} processors")
+    return names[0]
 
 
 def _places(reasoner: Reasoner, processor: MessagePassing, root: str) -> Places:
