@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta
 
 from rnar.clrs import ALGORITHMS
@@ -98,7 +99,7 @@ def rows_of(folder: Path) -> Iterator[Row]:
 
 
 def _row(folder: Path, config: dict[str, Any], lines: list[dict[str, Any]], task: str, result: Result | None) -> Row:
-    settings, done = config["settings"], result.plain() if result else {}
+    settings, done = config["settings"], msgspec.to_builtins(result) if result else {}
     lines = [line for line in lines if result is None or line["step"] <= result.steps]
     last = lines[-1] if lines else {}
     end = done or {**last, "steps": last.get("step", 0)}
