@@ -60,7 +60,7 @@ def test_a_graph_of_networkx_has_the_matrix_that_it_was_made_of(task):
 
 
 def test_networkx_finds_the_distances_of_the_answer():
-    (graph,) = to_networkx(sample("dijkstra", n=9, batch=4, seed=2)[3])
+    graph = sample("dijkstra", n=9, batch=4, seed=2)[3].to_networkx()
     (source,) = (k for k, marked in graph.nodes(data="s") if marked)
     for node, length in networkx.single_source_dijkstra_path_length(graph, source).items():
         before, pi = 0.0, graph.nodes(data="pi")
@@ -88,7 +88,7 @@ def test_pyg_gets_a_graph_as_a_list_of_edges(monkeypatch):
         A = torch.zeros(7, 7).index_put(tuple(data.edge_index), data.edge_weight)
         assert torch.equal(A, one.inputs["A"]) and data.num_nodes == 7
         assert torch.equal(data.is_bridge, one.outputs["is_bridge"][tuple(data.edge_index)])
-        assert torch.equal(data.pos, one.inputs["pos"])
+        assert torch.equal(data.pos, one.inputs["pos"]) and torch.equal(one.to_pyg().edge_index, data.edge_index)
 
 
 def test_what_is_not_about_graphs_or_not_installed_is_said(monkeypatch):

@@ -46,6 +46,18 @@ class Sample(NamedTuple):
     def nodes(self) -> int:
         return len(self.inputs["pos"])
 
+    def to_networkx(self) -> Any:
+        """The problem and its answer as a `networkx.Graph` or `DiGraph`, see `rnar.clrs.graphs`."""
+        from rnar.clrs.graphs import to_networkx
+
+        return to_networkx(self)[0]
+
+    def to_pyg(self) -> Any:
+        """The problem and its answer as a `torch_geometric.data.Data`, see `rnar.clrs.graphs`."""
+        from rnar.clrs.graphs import to_pyg
+
+        return to_pyg(self)[0]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch:

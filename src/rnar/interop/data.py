@@ -1,14 +1,13 @@
 """Batches for other libraries: dm-clrs, networkx and PyTorch Geometric, each imported where it is asked for."""
 
-import importlib
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from rnar.clrs import ALGORITHMS, Batch, Sample, find, to_dm_clrs
+from rnar.clrs import Batch, Sample, find, to_dm_clrs
 from rnar.clrs.batch import as_batch
+from rnar.clrs.graphs import library, to_networkx, to_pyg
 from rnar.clrs.transforms import spec_with_order_as_hint
+
+__all__ = ["to_feedback", "to_networkx", "to_pyg"]
 
 STAGES = ("input", "hint", "output")
 
@@ -19,7 +18,7 @@ def to_feedback(batch: Batch | Sample) -> Any:
     What is done to a sampler's batches, such as `clrs.process_permutations`, can be done to it as well. Hints that a
     model has added are not in it.
     """
-    clrs, batch = _library("clrs", "dm-clrs"), as_batch(batch).numpy()
+    clrs, batch = library("clrs", "dm-clrs"), as_batch(batch).numpy()
     arrays, spec = to_dm_clrs(batch), spec_with_order_as_hint(find(batch.task).spec)
     points = {stage: [] for stage in STAGES}
     for stage, features in zip(STAGES, spec, strict=True):
@@ -27,80 +26,3 @@ def to_feedback(batch: Batch | Sample) -> Any:
             kind = "should_be_permutation" if feature.kind == "permutation" else feature.kind
             points[stage].append(clrs.DataPoint(name, feature.place, kind, arrays[f"{stage}/{name}"]))
     return clrs.Feedback(clrs.Features(points["input"], points["hint"], arrays["lengths"]), points["output"])
-
-
-def to_networkx(batch: Batch | Sample) -> list[Any]:
-    """Returns each sample of a task about graphs as a `networkx.Graph` or `DiGraph` (`pip install networkx`).
-
-    Inputs and outputs are attributes under their own names: those of nodes of each node, those of edges of each edge,
-    with the entries of A as `weight`. Outputs of all pairs are attributes of the graph, as matrices.
-    """
-    networkx, graphs = _library("networkx"), []
-    for one in _graphs(as_batch(batch)):
-        graph = (networkx.DiGraph if one.directed else networkx.Graph)(task=batch.task, **one.pairs)
-        graph.add_nodes_from((k, {name: x[k].item() for name, x in one.nodes.items()}) for k in range(one.size))
-        edges = {"weight": one.weights, **one.edges}
-        for k, (i, j) in enumerate(one.index.T.tolist()):
-            graph.add_edge(i, j, **{name: x[k].item() for name, x in edges.items()})
-        graphs.append(graph)
-    return graphs
-
-
-def to_pyg(batch: Batch | Sample) -> list[Any]:
-    """Returns each sample of a task about graphs as a `torch_geometric.data.Data` (`pip install torch_geometric`).
-
-    Inputs and outputs are attributes under their own names: [n] of nodes, [E] of the edges in `edge_index`, with the
-    entries of A as `edge_weight`. A pointer is the number of a node in its own graph, also where graphs are batched.
-    """
-    import torch
-
-    data, graphs = _library("torch_geometric.data", "torch_geometric"), []
-    for one in _graphs(as_batch(batch)):
-        arrays = {"edge_index": one.index, "edge_weight": one.weights, **one.nodes, **one.edges}
-        tensors = {name: torch.as_tensor(np.ascontiguousarray(x)) for name, x in arrays.items()}
-        graphs.append(data.Data(num_nodes=one.size, **tensors))
-    return graphs
-
-
-class _Graph(NamedTuple):
-    """One sample."""
-
-    directed: bool
-    size: int
-    index: np.ndarray
-    """[2, E]: the senders and the receivers"""
-    weights: np.ndarray
-    """[E]"""
-    nodes: dict[str, np.ndarray]
-    """name -> [n]"""
-    edges: dict[str, np.ndarray]
-    """name -> [E]: outputs"""
-    pairs: dict[str, np.ndarray]
-    """name -> [n, n]: the same of all pairs"""
-
-
-def _graphs(batch: Batch) -> Iterator[_Graph]:
-    algorithm = find(batch.task)
-    if "A" not in algorithm.spec.inputs:
-        known = [name for name, other in ALGORITHMS.items() if "A" in other.spec.inputs]
-        raise ValueError(f"{batch.task} is not about graphs; those that are: {', '.join(known)}")
-    directed = getattr(algorithm.problem, "directed", True)
-    for sample in batch.numpy():
-        index, nodes, n = np.stack(np.nonzero(sample.inputs["A"])), {}, sample.nodes
-        for name, feature in {**algorithm.spec.inputs, **algorithm.spec.outputs}.items():
-            if feature.place == "node":
-                x = {**sample.inputs, **sample.outputs}[name]
-                nodes[name] = np.arange(n) == x if feature.kind == "mask_one" else x
-        pairs = {
-            name: sample.outputs[name] for name, feature in algorithm.spec.outputs.items() if feature.place == "edge"
-        }
-        edges = {name: x[tuple(index)] for name, x in pairs.items()}
-        yield _Graph(directed, n, index, sample.inputs["A"][tuple(index)], nodes, edges, pairs)
-
-
-def _library(module: str, package: str | None = None) -> Any:
-    name = package or module
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"this needs {name}, which is not here ({error}); pip install {name}") from error
