@@ -148,9 +148,19 @@ def test_a_batch_is_pinned_as_a_loader_wants_it(monkeypatch):
     assert torch.equal(batch.pin_memory().outputs["pi"], batch.to("cpu").outputs["pi"] + 1)
 
 
-def test_a_loader_takes_the_samples_of_a_batch():
+@pytest.mark.parametrize("how", [{}, {"collate_fn": stacked}], ids=["alone", "stacked"])
+def test_a_loader_takes_the_samples_of_a_batch(how):
     batch = batch_of("quicksort", 5)
-    first, *_, last = DataLoader(batch, batch_size=2, collate_fn=stacked)  # type: ignore[arg-type]
+    first, *_, last = DataLoader(batch, batch_size=2, **how)  # type: ignore[arg-type]
     assert (len(first), len(last)) == (2, 1)
     for one, expected in zip([*first, *last], [batch[0], batch[1], batch[4]], strict=True):
         assert_equal(one, expected)
+
+
+def test_some_samples_are_chosen_by_their_numbers_or_by_a_mask():
+    batch = batch_of("quicksort", 5)
+    mask = np.array([True, False, False, True, False])
+    for chosen in (batch[[0, 3]], batch[np.array([0, 3])], batch[mask]):
+        for one, expected in zip(chosen, [batch[0], batch[3]], strict=True):
+            assert_equal(one, expected)
+    assert_equal(batch[np.int64(-1)], batch[4])

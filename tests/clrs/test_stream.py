@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, IterableDataset
 
 from helpers.processes import run
 from rnar.clrs import ALGORITHMS, Batch, Stream, find, to_dm_clrs
@@ -296,6 +296,29 @@ def test_a_loader_gives_the_batches_of_the_stream_with_any_number_of_workers(wor
         for found, batch in zip(loader, expected, strict=False):
             assert_equal(found, batch)
     assert stream.state["next"] == 1
+
+
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")  # on a machine of one core
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork")  # of the thread that prepares batches
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_stream_itself_is_a_dataset_for_a_loader(workers):
+    settings: dict[str, Any] = dict(seed=2, batch=2, sizes=(4, 5))
+    with Stream("bfs", **settings) as stream:
+        assert isinstance(stream, IterableDataset)
+        expected = first(stream, 6)
+        stream.restore({**stream.state, "next": 1})
+        loader = DataLoader(stream, batch_size=None, num_workers=workers)
+        for found, batch in zip(loader, expected[1:], strict=False):
+            assert_equal(found, batch)
+
+
+def test_a_stream_can_be_sent_to_another_process_while_it_prepares_batches():
+    with Stream("bfs", seed=1, batch=2) as stream:
+        next(stream)
+        sent = pickle.loads(pickle.dumps(stream))
+        assert sent.state == stream.state
+        with sent:
+            assert_equal(next(sent), next(stream))
 
 
 def test_a_dataset_can_be_sent_to_a_process_that_knows_nothing():

@@ -65,7 +65,8 @@ class Batch:
 
     `rnar.clrs.spec` has the table of forms. In the shapes below, ... is [n] for a feature of nodes, [n, n] for one of
     edges, and nothing for one of the graph; T is the length of the longest run. A batch has NumPy arrays when it is
-    drawn, and tensors after `to` or `pin_memory`. Its length is B, and its items are its samples.
+    drawn, and tensors after `to` or `pin_memory`. Its length is B, and its items are its samples: it is a dataset for a
+    `DataLoader`, which gives batches of the size that it is asked for.
 
     Example:
         >>> batch = rnar.clrs.sample("bfs", n=5, batch=2, seed=0)
@@ -106,9 +107,16 @@ class Batch:
     def __len__(self) -> int:
         return self.size
 
-    def __getitem__(self, k: int | slice) -> Any:
-        """Sample k, or with a slice a batch of some samples."""
-        return self.part(k) if isinstance(k, slice) else self.sample(k)
+    def __getitem__(self, k: int | slice | np.ndarray | Sequence[int]) -> Any:
+        """Sample k; with a slice, a list of numbers or a mask, a batch of some samples."""
+        return self.sample(k) if isinstance(k, (int, np.integer)) else self.part(k)
+
+    def __getitems__(self, places: Sequence[int]) -> list[Sample]:
+        """The samples that a `DataLoader` asks for; it stacks them to a `Batch`, without a `collate_fn` too."""
+        from rnar.clrs.dataset import known_to_torch
+
+        known_to_torch()
+        return [self.sample(k) for k in places]
 
     def __iter__(self) -> Iterator[Sample]:
         return map(self.sample, range(self.size))
@@ -186,7 +194,7 @@ def as_batch(samples: Batch | Sample) -> Batch:
 
 @checked
 def stacked(samples: Sequence[Sample]) -> Batch:
-    """Samples of one task and one size as a batch: the `collate_fn` of a `DataLoader` over the samples of another."""
+    """Samples of one task and one size as a batch: the `collate_fn` of a `DataLoader` over a list of samples."""
     steps, first = max(sample.steps for sample in samples), samples[0]
 
     def padded(x: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,6 +30,9 @@ class Stream(Iterator[Batch]):
     needle 1 to 8 letters of 20; positions are randomised, unless `random_positions` is False. Batch number k depends on
     (task, seed, k) and the settings alone: not on other streams, and not on what was drawn before. So `state` is a
     number and resuming is exact.
+
+    With PyTorch it is an `IterableDataset`: `DataLoader(stream, batch_size=None, num_workers=2)` gives the same batches
+    in the same order, with any number of workers. PyTorch must be imported before the stream is made.
     """
 
     @checked
@@ -54,6 +58,10 @@ class Stream(Iterator[Batch]):
         self._pool: ThreadPoolExecutor | None = None
         """a thread that makes batches ahead of their use; it ends with the last reference to this object"""
         self._coming: deque[Future[Batch]] = deque()
+        if "torch" in sys.modules:  # else nobody has a DataLoader, and the benchmark alone does not wait for PyTorch
+            from torch.utils.data import IterableDataset
+
+            IterableDataset.register(Stream)  # type: ignore[attr-defined]
 
     @property
     def state(self) -> dict[str, Any]:
@@ -70,8 +78,14 @@ class Stream(Iterator[Batch]):
         self.close()
         self._next = state["next"]
 
-    def __iter__(self) -> Stream:
-        return self
+    def __iter__(self) -> Iterator[Batch]:
+        """The stream itself; in a worker of a `DataLoader` only the worker's share of the batches from here on."""
+        data = sys.modules.get("torch.utils.data")
+        return self if data is None or data.get_worker_info() is None else iter(self.dataset())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is prepared in the background: this process keeps that."""
+        return {**vars(self), "_pool": None, "_coming": deque()}
 
     def __next__(self) -> Batch:
         batch = self._prepared() if self._ahead else self._maker(self._next)
