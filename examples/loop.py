@@ -8,6 +8,7 @@ Prints `minimum at n=16: ... after 200 steps`.
 import sys
 
 import torch
+from torch.utils.data import DataLoader
 
 import rnar
 
@@ -16,7 +17,7 @@ model = rnar.models.find("rnar")
 network = model.build("minimum", size=32)  # a torch.nn.Module
 optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
 data = rnar.clrs.Stream("minimum", batch=8, transform=model.batch, seed=0)  # endless batches of n = 4 to 16
-for _, batch in zip(range(steps), data, strict=False):
+for _, batch in zip(range(steps), DataLoader(data, batch_size=None), strict=False):
     loss = network.loss(batch)
     optimiser.zero_grad()
     loss.backward()
