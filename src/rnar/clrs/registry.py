@@ -15,6 +15,7 @@ from rnar.clrs.mersenne import Mersenne, borrow
 from rnar.clrs.problems.problem import Arguments, Problem
 from rnar.clrs.recording import over_all
 from rnar.clrs.spec import MOST_NODES, Feature, Spec, node
+from rnar.clrs.uncompiled import ERRORS, function_of, uncompiled
 from rnar.common.checking import checked
 from rnar.common.importing import imported
 from rnar.common.memory import check_memory
@@ -103,7 +104,10 @@ class Algorithm:
         while True:
             self._check_memory(steps, size, nodes)
             hints, lengths = blank(self.spec.hints, steps, size, nodes), np.zeros(size, np.int64)
-            self.run(tuple(hints.values()), tuple(outputs.values()), lengths, *problems)
+            try:
+                self.run(tuple(hints.values()), tuple(outputs.values()), lengths, *problems)
+            except ERRORS as error:
+                raise uncompiled(error, function_of(self.run)) from None
             longest = int(lengths.max())
             if longest <= steps:
                 break
