@@ -35,6 +35,9 @@ COMMANDS = {
     "train": Command("rnar.cli.train:train", "learn a task, or several; go on where a run ended"),
     "sweep": Command("rnar.cli.sweep:sweep", "many runs: tasks x models x seeds, here or on a Ray cluster"),
     "evaluate": Command("rnar.cli.evaluate:evaluate", "how good the networks of runs are, at any size"),
+    "compare": Command(
+        "rnar.cli.compare:compare", "two networks on the same samples: the difference, with its interval"
+    ),
     "networks": Command("rnar.cli.networks:networks", "the networks that ship: what they know, and how well"),
     "solve": Command("rnar.cli.solve:solve", "let a network solve a problem of your own"),
     "view": Command("rnar.cli.view:view", "a run step by step, as a page: the algorithm, and what a network believed"),
