@@ -13,13 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.function import BackwardCFunction
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from rnar import functional as kernels
-from rnar.functional import Affine, ReLU, computed, linear
-from rnar.functional.affine import Sum
+from rnar.functional import Affine, ReLU, beside, computed, linear
 from rnar.functional.compiled import arrays, loop, plain
 from rnar.functional.numbers import kept, read, sigmoid, tanh
 from rnar.functional.scope import Scope, entered
@@ -40,6 +39,14 @@ SHAPES = [
     Shape(batch=5, nodes=16, size=12, channels=4),  # 256 pairs a sample: two blocks of two, and one that is not full
     Shape(batch=3, nodes=24, size=9, channels=2),  # 576 pairs a sample: each is more than a block
 ]
+
+
+def layer_of(weight: Tensor, bias: Tensor | None = None) -> nn.Linear:
+    """A linear map with these tensors in place of parameters."""
+    layer = nn.Linear(weight.shape[1], weight.shape[0])
+    del layer.weight, layer.bias
+    layer.weight, layer.bias = weight, weight.new_zeros(len(weight)) if bias is None else bias  # type: ignore[assignment]
+    return layer
 
 
 class Case(NamedTuple):
@@ -124,7 +131,9 @@ CASES = {
         lambda *_: [],
     ),
     "pair_mlp": Case(
-        lambda channels, weight, *others: kernels.pair_mlp(Affine(channels, weight.T), *others),
+        lambda channels, weight, sender, receiver, layer, bias: kernels.pair_mlp(
+            Affine(channels, weight.T), sender, receiver, layer_of(layer, bias)
+        ),
         lambda s: [
             (s.batch, s.nodes, s.nodes, s.channels),
             (s.channels, s.size),
@@ -139,12 +148,6 @@ CASES = {
             sums(channels, weight, sender, receiver),
             torch.relu(sums(channels, weight, sender, receiver)) @ layer.T + bias,
         ],
-    ),
-    "max_over_senders": Case(
-        kernels.max_over_senders,
-        lambda s: [(s.batch, s.nodes, 4, s.size)],
-        lambda messages: messages.amax(dim=1),
-        lambda messages: [lead(messages)],
     ),
     "max_of_linear": Case(
         lambda x, weight: kernels.max_over_senders(Affine(x, weight)),
@@ -165,28 +168,29 @@ CASES = {
         lambda x, weight, bias: [x @ weight.T + bias],
     ),
     "narrow_mlp": Case(
-        lambda few, out, bias, layer: computed(linear(ReLU(few, out, bias), layer)),
+        lambda few, out, bias, layer: computed(linear(ReLU(lambda: few, layer_of(out, bias)), layer)),
         lambda s: [(s.batch, s.nodes, s.nodes, s.channels), (s.size, s.channels), (s.size,), (2, s.size)],
         rectified,
         lambda few, out, bias, layer: [few @ out.T + bias],
     ),
     "max_dot": Case(
-        lambda p, q, pairs, channels, weight, w: kernels.max_dot(
-            p, q, Sum([Affine(channels, weight.T), Affine(pairs, torch.eye(len(w), dtype=w.dtype))]), w
-        ),
+        lambda p, q, channels, weight, w: kernels.max_dot(p, q, Affine(channels), layer_of(weight.T), w),
         lambda s: [
             *[(s.batch, s.nodes, s.size)] * 2,
-            (s.batch, s.nodes, s.nodes, s.size),
-            (s.batch, s.nodes, s.nodes, s.channels),
-            (s.channels, s.size),
+            (s.batch, s.nodes, s.nodes, min(s.channels, s.size - 1)),
+            (min(s.channels, s.size - 1), s.size),
             (s.size,),
-        ],  # fmt: skip
-        lambda p, q, pairs, channels, weight, w: torch.maximum(p[:, :, None], second(q, pairs, channels, weight)) @ w,
-        lambda p, q, pairs, channels, weight, w: [p[:, :, None] - second(q, pairs, channels, weight)],
+        ],
+        lambda p, q, channels, weight, w: torch.maximum(p[:, :, None], second(q, 0, channels, weight)) @ w,
+        lambda p, q, channels, weight, w: [p[:, :, None] - second(q, 0, channels, weight)],
     ),
     "max_dot_rectified": Case(
         lambda p, q, few, out, bias, layer, channels, weight, w: kernels.max_dot(
-            p, q, Sum([Affine(channels, weight.T), Affine(ReLU(few, out, bias), layer)]), w
+            p,
+            q,
+            beside(Affine(channels), ReLU(lambda: few, layer_of(out, bias))),
+            layer_of(torch.cat([weight.T, layer], dim=1)),
+            w,
         ),
         lambda s: [
             *[(s.batch, s.nodes, s.size)] * 2,
@@ -370,7 +374,7 @@ def test_in_bfloat16_values_and_gradients_are_near_those_in_double_precision(nam
 
 
 def test_a_linear_map_may_have_products_in_bfloat16_and_its_gradients_stay_near(monkeypatch):
-    monkeypatch.setattr(sys.modules["rnar.functional.linears"], "WORTH_ROUNDING", 1)
+    monkeypatch.setattr(sys.modules["rnar.functional.affine"], "WORTH_ROUNDING", 1)
     generator = torch.Generator().manual_seed(0)
     numbers = [torch.randn(s, generator=generator, dtype=torch.double) for s in ((2, 5, 8), (6, 8), (6,), (2, 5, 6))]
 

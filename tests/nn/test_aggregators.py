@@ -57,7 +57,7 @@ def made(name: str):
 def scope_of(seed: int = 3) -> Scope:
     """A scope whose draws this seed decides."""
     scope = Scope()
-    scope.draws = lambda: torch.Generator().manual_seed(seed)
+    scope.draws = lambda *_: torch.Generator().manual_seed(seed)
     return scope
 
 

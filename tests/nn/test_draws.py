@@ -10,7 +10,7 @@ PURPOSES = ("noise", "teacher", "processor", "batch")
 
 
 def numbers(seed: int, purpose, t: int) -> torch.Tensor:
-    return torch.rand(2000, generator=draws(seed, purpose, t, torch.device("cpu")))
+    return torch.rand(2000, generator=draws(seed, torch.device("cpu"), purpose, t))
 
 
 def test_a_stream_is_the_same_each_time_it_is_opened():

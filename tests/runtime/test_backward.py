@@ -67,7 +67,7 @@ def test_a_batch_gives_what_its_samples_give_one_by_one(task):
 @pytest.mark.parametrize("along_edges", [False, True])
 @pytest.mark.parametrize("least", [1, 1 << 30], ids=["maps of nodes too", "edges"])
 def test_gradients_in_bfloat16_are_near_those_in_float32(aggregator, along_edges, least, monkeypatch):
-    monkeypatch.setattr(sys.modules["rnar.functional.linears"], "WORTH_ROUNDING", least)
+    monkeypatch.setattr(sys.modules["rnar.functional.affine"], "WORTH_ROUNDING", least)
     reasoner, batch, found = made("quickselect", aggregator=aggregator, size=16).train(), data("quickselect"), []
     reasoner.processor.along_edges = along_edges
     for precision in ("float32", "bfloat16"):

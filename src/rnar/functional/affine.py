@@ -1,4 +1,4 @@
-"""Lazy values: linear maps of features that are not computed before an operation needs them.
+"""Lazy features: linear maps that are not computed before an operation needs them.
 
 A linear map of a linear map is one linear map. An edge has a few channels and, once encoded, 128 features: an operation
 that reads `W2 (W1 x + b1) + b2` multiplies the weights once a rollout, and never makes the 128 features of N^2 edges.
@@ -11,55 +11,53 @@ that reads `W2 (W1 x + b1) + b2` multiplies the weights once a rollout, and neve
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
-from rnar.functional.scope import of_weights
+from rnar.functional.relu import NARROW, linear_relu, narrow_mlp
+from rnar.functional.scope import of_weights, precision_of
 
-
-class Lazy:
-    """A tensor [..., F] that has not been computed. A slice is one of samples, the first axis."""
-
-    @property
-    def width(self) -> int:
-        """F"""
-        raise NotImplementedError
-
-    @property
-    def shape(self) -> torch.Size:
-        return self.computed.shape
-
-    @cached_property
-    def computed(self) -> Tensor:
-        raise NotImplementedError
-
-    def __getitem__(self, some: slice) -> Lazy:
-        raise NotImplementedError
+WORTH_ROUNDING = 1 << 15
+"""Weights of a map from which on a product in bfloat16 pays for the conversions."""
 
 
-Features = Tensor | Lazy
+class Block(NamedTuple):
+    """A map W of some of the inputs of an `Affine`, and b; without W these inputs themselves."""
 
-
-class Affine(Lazy):
-    """W x + b: [..., O] of x [..., I], W [O, I], b [O]. Without W it is x itself."""
-
-    def __init__(self, x: Features, weight: Tensor | None = None, bias: Tensor | None = None):
-        self.x, self.weight, self.bias = x, weight, bias
+    inputs: int
+    weight: Tensor | None = None
+    bias: Tensor | None = None
 
     @property
     def width(self) -> int:
-        return width(self.x) if self.weight is None else len(self.weight)
+        return self.inputs if self.weight is None else len(self.weight)
 
-    @cached_property
-    def computed(self) -> Tensor:
-        from rnar.functional.linears import mapped
 
-        return computed(self.x) if self.weight is None else mapped(self.x, self.weight, self.bias)
+class Affine:
+    """W x + b: [..., O] of x [..., I], not computed; several such features side by side have a block of W each.
 
-    def __getitem__(self, some: slice) -> Affine:
-        return Affine(self.x[some], self.weight, self.bias)
+    A slice is one of samples, the first axis.
+    """
+
+    def __init__(
+        self, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, blocks: Sequence[Block] = ()
+    ):
+        self.x = x
+        self.blocks = blocks or (Block(x.shape[-1], weight, bias),)
+
+    @property
+    def weight(self) -> Tensor | None:
+        """W, if there is one block."""
+        (block,) = self.blocks
+        return block.weight
+
+    @property
+    def bias(self) -> Tensor | None:
+        return self.blocks[0].bias
 
     @property
     def across(self) -> Tensor:
@@ -68,151 +66,174 @@ class Affine(Lazy):
 
     @property
     def shape(self) -> torch.Size:
-        return torch.Size((*self.x.shape[:-1], self.width))
+        return torch.Size((*self.x.shape[:-1], sum(block.width for block in self.blocks)))
+
+    @cached_property
+    def computed(self) -> Tensor:
+        inputs = self.x.split_with_sizes([block.inputs for block in self.blocks], dim=-1)
+        parts = [x if w is None else product(x, w, b) for x, (_, w, b) in zip(inputs, self.blocks, strict=True)]
+        return torch.cat(parts, dim=-1) if len(parts) > 1 else parts[0]
+
+    def __getitem__(self, some: slice) -> Affine:
+        return Affine(self.x[some], blocks=self.blocks)
 
     def then(self, weight: Tensor, bias: Tensor | None) -> Affine:
         """V (W x + b) + c"""
-        if self.weight is None:
+        if len(self.blocks) == 1 and self.weight is None:
             return Affine(self.x, weight, bias)
-        product = of_weights(torch.matmul, weight, self.weight)
-        if self.bias is not None:
-            bias = of_weights(_product_and_bias, weight, self.bias, bias)
-        return Affine(self.x, product, bias)
+        return Affine(self.x, *of_weights(_folded, weight, bias, *self.blocks))
 
-    def __add__(self, other: Affine) -> Affine:
-        """The sum of two maps is one map of both inputs, side by side."""
-        assert self.weight is not None and other.weight is not None
-        x = torch.cat([computed(self.x), computed(other.x)], dim=-1)
-        weight = of_weights(_beside, self.weight, other.weight)
-        if self.bias is None or other.bias is None:
-            return Affine(x, weight, self.bias if other.bias is None else other.bias)
-        return Affine(x, weight, of_weights(torch.add, self.bias, other.bias))
+    def beside(self, x: Tensor) -> Affine:
+        """The same features and others, side by side."""
+        return Affine(torch.cat([self.x, x], dim=-1), blocks=(*self.blocks, Block(x.shape[-1])))
 
 
-class ReLU(Lazy):
-    """relu(W x + b) of few numbers x [..., I]: a tensor, or what computes it of some samples when it is needed."""
+class ReLU:
+    """relu(W x + b) of few numbers x [..., I], which are computed when they are needed; `layer` has W and b."""
 
-    def __init__(self, x: Tensor | Callable[[slice], Tensor], weight: Tensor, bias: Tensor):
-        self._x, self.weight, self.bias = x, weight, bias
+    def __init__(self, x: Callable[[], Tensor], layer: nn.Linear):
+        self._x, self.layer = x, layer
 
     @cached_property
     def x(self) -> Tensor:
-        return self._x if isinstance(self._x, Tensor) else self._x(slice(None))
+        return self._x()
 
     @property
-    def width(self) -> int:
-        return len(self.weight)
-
-    @cached_property
     def computed(self) -> Tensor:
-        from rnar.functional.linears import linear_relu
-
-        return linear_relu(self.x, self.weight, self.bias)
-
-    def __getitem__(self, some: slice) -> ReLU:
-        made = self._x
-        if isinstance(made, Tensor) or "x" in vars(self):
-            part = ReLU(self.x[some], self.weight, self.bias)
-            if "computed" in vars(self):
-                part.computed = self.computed[some]
-            return part
-        return ReLU(lambda _: made(some), self.weight, self.bias)
-
-
-class Concatenated(Lazy):
-    """Features side by side. A map of them is one product of all their inputs, plus a map of each other part."""
-
-    def __init__(self, parts: Sequence[Features]):
-        flat = [each for part in parts for each in (part.parts if isinstance(part, Concatenated) else [part])]
-        self.parts: list[Features] = flat
-
-    @property
-    def width(self) -> int:
-        return sum(map(width, self.parts))
+        return linear_relu(self.x, self.layer.weight, self.layer.bias)
 
     @property
     def shape(self) -> torch.Size:
-        return torch.Size((*self.parts[0].shape[:-1], self.width))
+        return torch.Size((*self.x.shape[:-1], len(self.layer.weight)))
 
-    @cached_property
-    def computed(self) -> Tensor:
-        return torch.cat([computed(part) for part in self.parts], dim=-1)
-
-    @cached_property
-    def inputs(self) -> Tensor:
-        """The inputs of those parts that are maps of tensors, side by side."""
-        inputs = [x for part in self.parts if isinstance(x := lazy(part).x, Tensor)]
-        return torch.cat(inputs, dim=-1) if len(inputs) > 1 else inputs[0]
-
-    def __getitem__(self, some: slice) -> Concatenated:
-        if some == slice(None):
-            return self
-        return Concatenated([part[some] for part in self.parts])
-
-    def mapped(self, weight: Tensor, bias: Tensor | None) -> Affine | Sum:
-        """W x + b"""
-        maps = [lazy(part) for part in self.parts]
-        others = [each.x for each in maps if not isinstance(each.x, Tensor)]
-        inner = [x for each in maps for x in (each.weight, each.bias)]
-        where = tuple((each.width, not isinstance(each.x, Tensor)) for each in maps)
-        folded, bias, rest = of_weights(_folded, where, weight, bias, *inner)
-        of_inputs = Affine(self.inputs, folded, bias)
-        return Sum([of_inputs, *map(Affine, others, rest)]) if others else of_inputs
+    def __getitem__(self, some: slice) -> ReLU:
+        return ReLU(lambda: self.x[some], self.layer)
 
 
-class Sum(Lazy):
-    """The sum of linear maps."""
+class Concatenated:
+    """Lazy features and a ReLU side by side: the encoded edges, and what a processor makes of them."""
 
-    def __init__(self, parts: Sequence[Affine]):
-        self.parts = list(parts)
+    def __init__(self, affine: Affine, relu: ReLU):
+        self.affine, self.relu = affine, relu
 
     @property
-    def width(self) -> int:
-        return self.parts[0].width
-
-    @cached_property
     def computed(self) -> Tensor:
-        return reduce(torch.add, [part.computed for part in self.parts])
+        return torch.cat([self.affine.computed, self.relu.computed], dim=-1)
 
-    def __getitem__(self, some: slice) -> Sum:
-        return Sum([part[some] for part in self.parts])
+    def __getitem__(self, some: slice) -> Concatenated:
+        return Concatenated(self.affine[some], self.relu[some])
+
+    def parts_of(self, weight: Tensor, bias: Tensor | None) -> tuple[Affine, Tensor]:
+        """A map V of them as a map of the channels, and the weight by which it reads the ReLU."""
+        of_affine, of_relu = of_weights(_divided, weight, self.affine.shape[-1])
+        return self.affine.then(of_affine, bias), of_relu
 
 
-def lazy(x: Features) -> Affine:
-    """The same as a map that others can be put after."""
-    return x if isinstance(x, Affine) else Affine(x)
+Features = Tensor | Affine | ReLU | Concatenated
 
 
 def computed(x: Features) -> Tensor:
     """The tensor that features stand for."""
-    return x.computed if isinstance(x, Lazy) else x
+    return x if isinstance(x, Tensor) else x.computed
 
 
-def width(x: Features) -> int:
-    """How many features there are: the last axis."""
-    return x.width if isinstance(x, Lazy) else x.shape[-1]
+def lazy(x: Features) -> Affine:
+    """The same as a map that others can be put after."""
+    return x if isinstance(x, Affine) else Affine(computed(x))
 
 
-def _product_and_bias(weight: Tensor, inner: Tensor, bias: Tensor | None) -> Tensor:
-    return weight @ inner if bias is None else weight @ inner + bias
+def beside(first: Features, other: Features) -> Any:
+    """Features side by side, not computed."""
+    return Concatenated(lazy(first), other) if isinstance(other, ReLU) else lazy(first).beside(computed(other))
+
+
+def linear(x: Features, weight: Tensor, bias: Tensor | None = None) -> Any:
+    """W x + b: [..., O] of x [..., I]. Of an `Affine` it is again one."""
+    if isinstance(x, Affine):
+        return x.then(weight, bias)
+    if isinstance(x, Concatenated):
+        affine, of_relu = x.parts_of(weight, bias)
+        return affine.computed + linear(x.relu, of_relu)
+    if isinstance(x, ReLU) and len(weight) <= NARROW:
+        y = narrow_mlp(x.x, x.layer.weight, x.layer.bias, weight)
+        return y if bias is None else y + bias
+    return product(computed(x), weight, bias)
+
+
+def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """W x + b of a tensor, which may be taken in a lower precision."""
+    precision = precision_of(weight)
+    if x.dtype == weight.dtype and (precision == weight.dtype or weight.numel() < WORTH_ROUNDING):
+        return F.linear(x, weight, bias)
+    y = _LowPrecisionLinear.apply(x, weight, of_weights(_lowered, weight, precision))
+    return y if bias is None else y + bias  # type: ignore[return-value]
+
+
+def side_by_side(x: Features, *maps: Any) -> Any:
+    """What several linear maps make of x, as the features of one. Of an `Affine` it is again one."""
+    stacked = of_weights(_stacked, *maps)
+    return torch.cat([layer(computed(x)) for layer in maps], dim=-1) if stacked is None else linear(x, *stacked)
+
+
+def linears(x: Features, *maps: Any) -> Sequence[Tensor]:
+    """What each of several linear maps makes of x, in one product; the results share their memory."""
+    if not maps:
+        return []
+    return computed(side_by_side(x, *maps)).split_with_sizes([layer.out_features for layer in maps], dim=-1)
+
+
+def is_plain(layer: nn.Module) -> bool:
+    """True for a linear map that does nothing but its product: no hooks, no other forward."""
+    plain = (type(layer) is nn.Linear or "plain" in vars(type(layer))) and "forward" not in vars(layer)
+    hooks = layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks or layer._backward_pre_hooks
+    return plain and not hooks
+
+
+class _LowPrecisionLinear(torch.autograd.Function):
+    """A product in the precision of `low`, with gradients in that of the inputs."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, low: Tensor) -> Tensor:  # type: ignore[override]
+        flat = x.reshape(-1, x.shape[-1]).to(low.dtype)
+        ctx.save_for_backward(flat, low)
+        ctx.shape, ctx.dtypes = x.shape, (x.dtype, weight.dtype)
+        return torch.mm(flat, low.T).to(weight.dtype).view(*x.shape[:-1], len(low))
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        flat, low = ctx.saved_tensors
+        gradient = gradient.reshape(-1, gradient.shape[-1]).to(low.dtype)
+        to_x = torch.mm(gradient, low).view(ctx.shape).to(ctx.dtypes[0]) if ctx.needs_input_grad[0] else None
+        return to_x, torch.mm(gradient.T, flat).to(ctx.dtypes[1]), None
+
+
+def _lowered(weight: Tensor, precision: torch.dtype) -> Tensor:
+    return weight.detach().to(precision)
 
 
 def _transposed(weight: Tensor) -> Tensor:
     return weight.T.contiguous()
 
 
-def _beside(first: Tensor, second: Tensor) -> Tensor:
-    return torch.cat([first, second], dim=1)
+def _divided(weight: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    return weight[:, :width], weight[:, width:].contiguous()
 
 
-def _folded(
-    where: tuple[tuple[int, bool], ...], weight: Tensor, bias: Tensor | None, *inner: Tensor | None
-) -> tuple[Tensor, Tensor | None, list[Tensor]]:
-    """The weight and the bias of a map of features side by side, of their inputs; and the weights of other parts."""
-    folded, rest = [], []
-    pieces = weight.split_with_sizes([size for size, _ in where], dim=1)
-    for (_, other), piece, of_part, bias_of_part in zip(where, pieces, inner[::2], inner[1::2], strict=True):
-        if bias_of_part is not None:
-            bias = piece @ bias_of_part if bias is None else bias + piece @ bias_of_part
-        (rest if other else folded).append(piece if of_part is None else piece @ of_part)
-    return torch.cat(folded, dim=1), bias, [piece.contiguous() for piece in rest]
+def _stacked(*maps: Any) -> tuple[Tensor, Tensor] | None:
+    """W and b of several maps of the same input; None if one of them is not plain."""
+    if not all(map(is_plain, maps)):
+        return None
+    if len(maps) == 1:
+        return maps[0].weight, maps[0].bias
+    return torch.cat([layer.weight for layer in maps]), torch.cat([layer.bias for layer in maps])
+
+
+def _folded(weight: Tensor, bias: Tensor | None, *blocks: Block) -> tuple[Tensor, Tensor | None]:
+    """The weight and the bias of a map of features side by side, as one of their inputs."""
+    folded = []
+    pieces = weight.split_with_sizes([block.width for block in blocks], dim=1)
+    for piece, (_, inner, bias_of_inner) in zip(pieces, blocks, strict=True):
+        folded.append(piece if inner is None else piece @ inner)
+        if bias_of_inner is not None:
+            bias = piece @ bias_of_inner if bias is None else bias + piece @ bias_of_inner
+    return torch.cat(folded, dim=1), bias

@@ -116,12 +116,12 @@ class Blocks:
 
     def rows(self, x: Tensor) -> list[Tensor]:
         """The pairs of each block: [pairs of the block, ...] of x [B, ..., H]"""
-        flat = x.view(-1, x.shape[-1])
+        flat = x.flatten(0, -2)
         return [flat] if len(self.slices) == 1 else list(flat.split(self.size * self.pairs))
 
     def space(self, like: Tensor, width: int) -> tuple[Tensor, list[Tensor]]:
         """Space for one block, as [size, pairs, width], and as much of it as each block needs, as `rows` has it."""
         space = like.new_empty(self.size, self.pairs, width)
-        flat, last = space.view(-1, width), self.slices[-1]
+        flat, last = space.flatten(0, 1), self.slices[-1]
         rest = (last.stop - last.start) * self.pairs
         return space, [*[flat] * (len(self.slices) - 1), flat if rest == flat.shape[0] else flat[:rest]]

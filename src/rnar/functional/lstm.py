@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.functional.affine import Affine, computed
+from rnar.functional.affine import Affine
 from rnar.functional.compiled import apply, arrays, compiled, loop, zeros
 from rnar.functional.numbers import kept, read, sigmoid, tanh
 
@@ -17,7 +17,7 @@ def lstm(messages: Affine, from_state: Tensor) -> Tensor:
     `messages` are the gates' map of them, W_x m + b [B, i, j, 4H], not computed; W_h is [4H, H]. Gates in the order of
     `torch.lstm`: input, forget, candidate, output. Products are in the precision of the messages.
     """
-    x, weight, bias = computed(messages.x), messages.weight, messages.bias
+    x, weight, bias = messages.x, messages.weight, messages.bias
     assert weight is not None and bias is not None
     wanted = torch.is_grad_enabled() and any(y.requires_grad for y in (x, weight, from_state, bias))
     if compiled(x) and (wanted or x.dtype == torch.bfloat16):  # else torch's own layer is faster
@@ -27,7 +27,7 @@ def lstm(messages: Affine, from_state: Tensor) -> Tensor:
 
 def lstm_states(messages: Affine, from_state: Tensor) -> tuple[Tensor, Tensor]:
     """The outputs after each message, [S, B * R, H], and after the last, [B, R, H], by torch's own LSTM."""
-    x, weight, bias = computed(messages.x), messages.weight, messages.bias
+    x, weight, bias = messages.x, messages.weight, messages.bias
     assert weight is not None and bias is not None
     batch, senders, receivers, inputs = x.shape
     zero = x.new_zeros(1, batch * receivers, from_state.shape[1])

@@ -1,64 +1,44 @@
-"""What a decoder of pointers does: w . max(p_i, q_j + pairs_ji + channels_ji W)."""
+"""What a decoder of pointers does: w . max(p_i, q_j + V e_ji)."""
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.functional.affine import Affine, Features, ReLU, Sum, computed, lazy
-from rnar.functional.compiled import Blocks, add_product, apply, arrays, compiled, loop, zeros
-from rnar.functional.linears import loop_of_add_and_rectify, loop_of_rectify_backward
+from rnar.common.compiling import entry_point
+from rnar.functional.affine import Affine, Concatenated, Features, computed, is_plain
+from rnar.functional.compiled import Blocks, add_product, apply, arrays, compiled, loop, portions, zeros
 from rnar.functional.numbers import kept, read
+from rnar.functional.relu import loop_of_add_and_rectify, loop_of_rectify_backward
 from rnar.functional.scope import precision_of
 
 
-def max_dot(p: Tensor, q: Tensor, pairs: Features, w: Tensor) -> Tensor:
-    """w . max(p_i, q_j + pairs_ji): [B, i, j] of p, q [B, N, H], pairs [B, j, i, H], w [H]"""
-    parts = pairs.parts if isinstance(pairs, Sum) else [lazy(pairs)]
-    channels = next((x for x in parts if isinstance(x.x, Tensor) and x.weight is not None), None)
-    hidden = next((x for x in parts if isinstance(x.x, ReLU)), None)
-    if channels is None or not compiled(p):
-        return torch.maximum(p[:, :, None], (q[:, :, None] + computed(pairs)).transpose(1, 2)) @ w
-    for part in parts:
-        if part.bias is not None:
-            q = q + part.bias
-    if hidden is not None and len(parts) == 2:
-        relu = hidden.x
-        assert isinstance(relu, ReLU) and hidden.weight is not None
-        few = relu.x, relu.weight, relu.bias, hidden.weight
-        of_channels = channels.x, channels.across
-        return apply(_MaxDotReLU, precision_of(hidden.weight), p, q, *few, *of_channels, w)
-    total = reduce(torch.add, [Affine(part.x, part.weight).computed for part in parts])
-    return apply(_MaxDot, p, q, total, w)
+def max_dot(p: Tensor, q: Tensor, edges: Features, layer: Any, w: Tensor) -> Tensor:
+    """w . max(p_i, q_j + V e_ji + b): [B, i, j] of p, q [B, N, H], edges e [B, j, i, F], w [H]; `layer` has V and b."""
+    lazy = isinstance(edges, Concatenated) or (isinstance(edges, Affine) and edges.x.shape[-1] < len(w))
+    if not lazy or not is_plain(layer) or not compiled(p):
+        return torch.maximum(p[:, :, None], (q[:, :, None] + computed(layer(edges))).transpose(1, 2)) @ w
+    if isinstance(edges, Concatenated):
+        channels, of_relu = edges.parts_of(layer.weight, layer.bias)
+        few = edges.relu.x, edges.relu.layer.weight, edges.relu.layer.bias, of_relu
+    else:
+        channels, x = edges.then(layer.weight, layer.bias), edges.x
+        few = x[..., :0], x.new_empty(0, 0), x.new_empty(0), x.new_empty(len(w), 0)
+    if channels.bias is not None:
+        q = q + channels.bias
+    return apply(_MaxDot, precision_of(w), p, q, *few, channels.x, channels.across, w)
+
+
+def max_dot_triples(pairs: Tensor, r: Tensor, w: Tensor) -> Tensor:
+    """w . max(pairs_ij, r_k): [B, i, j, k] of pairs [B, i, j, H] and r [B, N, H]"""
+    if compiled(pairs):
+        return apply(_MaxDotTriples, pairs, r, w)
+    parts = portions(pairs.shape[1], pairs[:, 0].numel() * r.shape[1])  # not all at once
+    return torch.cat([torch.maximum(pairs[:, some, :, None], r[:, None, None]) @ w for some in parts], dim=1)
 
 
 class _MaxDot(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, *tensors: Tensor) -> Tensor:
-        p, q, pairs, w = inputs = [x.contiguous() for x in tensors]
-        batch, rows, columns, _ = pairs.shape
-        out = p.new_empty(batch, columns, rows)
-        loop_of_max_dot(*arrays(pairs, p, q, *_no_channels(pairs, w), w, out))
-        ctx.save_for_backward(*inputs)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
-        p, q, pairs, w = ctx.saved_tensors
-        to_p, to_q, to_w = zeros(p, q, w)
-        to_pairs, nothing = torch.empty_like(pairs), _no_channels(pairs, w)
-        given = gradient.contiguous(), p, q, *nothing, w
-        loop_of_max_dot_backward(*arrays(to_pairs, pairs, *given, to_p, to_q, *_no_channels(pairs, w), to_w))
-        return to_p, to_q, to_pairs, to_w
-
-
-def _no_channels(pairs: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
-    return w.new_empty(*pairs.shape[:3], 0), w.new_empty(0, len(w))
-
-
-class _MaxDotReLU(torch.autograd.Function):
     """Keeps V relu(U few + b); relu(U few + b) is quickly made again."""
 
     @staticmethod
@@ -169,3 +149,52 @@ def loop_of_max_dot_backward(
                     if x != 0:
                         for h in range(size):
                             to_weight[c, h] += x * through[h]
+
+
+class _MaxDotTriples(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *tensors: Tensor) -> Tensor:
+        pairs, r, w = inputs = [x.contiguous() for x in tensors]
+        out = pairs.new_empty(*pairs.shape[:3], r.shape[1])
+        loop_of_max_dot_triples(*arrays(*inputs, out))
+        ctx.save_for_backward(*inputs)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # type: ignore[override]
+        inputs = ctx.saved_tensors
+        found = tuple(torch.zeros_like(x) for x in inputs)
+        loop_of_max_dot_triples_backward(*arrays(gradient.contiguous(), *inputs, *found))
+        return found
+
+
+@entry_point(fastmath=True)
+def loop_of_max_dot_triples(pairs, r, w, out):
+    batch, rows, columns, size = pairs.shape
+    for b in range(batch):
+        for i in range(rows):
+            for j in range(columns):
+                for k in range(r.shape[1]):
+                    total = np.float32(0)
+                    for h in range(size):
+                        total += w[h] * max(pairs[b, i, j, h], r[b, k, h])
+                    out[b, i, j, k] = total
+
+
+@entry_point(fastmath=True)
+def loop_of_max_dot_triples_backward(gradient, pairs, r, w, to_pairs, to_r, to_w):
+    batch, rows, columns, size = pairs.shape
+    through = np.empty(size, np.float32)
+    for b in range(batch):
+        for i in range(rows):
+            for j in range(columns):
+                for k in range(r.shape[1]):
+                    g = gradient[b, i, j, k]
+                    for h in range(size):
+                        through[h] = g * w[h] if pairs[b, i, j, h] >= r[b, k, h] else np.float32(0)
+                    for h in range(size):
+                        to_r[b, k, h] += g * w[h] - through[h]
+                    for h in range(size):
+                        to_w[h] += g * max(pairs[b, i, j, h], r[b, k, h])
+                    for h in range(size):
+                        to_pairs[b, i, j, h] += through[h]

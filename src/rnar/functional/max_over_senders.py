@@ -6,40 +6,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.common.compiling import entry_point
 from rnar.functional.affine import Affine, Features, computed
 from rnar.functional.compiled import Blocks, apply, arrays, compiled, loop
 from rnar.functional.numbers import read
 
 
 def max_over_senders(messages: Features) -> Tensor:
-    """max_i m_ij: [B, i, j, H] -> [B, j, H]; messages that are a linear map W x + b of tensors are never kept."""
-    if isinstance(messages, Affine) and messages.weight is not None:
-        x, weight, bias = computed(messages.x), messages.weight, messages.bias
-        if compiled(x):
-            best = apply(_MaxOfLinear, x, weight)
-            return best if bias is None else best + bias  # b is the same for all senders
-    messages = computed(messages)
-    return apply(_MaxOverSenders, messages) if compiled(messages) else messages.amax(dim=1)
-
-
-class _MaxOverSenders(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, messages: Tensor) -> Tensor:  # type: ignore[override]
-        batch, _, receivers, size = messages.shape
-        best = messages.new_empty(batch, receivers, size)
-        arg = torch.empty(best.shape, dtype=torch.int16)
-        loop_of_max_over_senders(*arrays(messages.contiguous(), best, arg))
-        ctx.save_for_backward(arg)
-        ctx.shape = messages.shape
-        return best
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # type: ignore[override]
-        (arg,) = ctx.saved_tensors
-        to_messages = gradient.new_empty(ctx.shape)
-        loop_of_max_over_senders_backward(*arrays(gradient.contiguous(), arg, to_messages))
-        return to_messages
+    """max_i m_ij: [B, i, j, H] -> [B, j, H]; messages that are a linear map W x + b of a tensor are never kept."""
+    if isinstance(messages, Affine) and messages.weight is not None and compiled(messages.x):
+        best = apply(_MaxOfLinear, messages.x, messages.weight)
+        return best if messages.bias is None else best + messages.bias  # b is the same for all senders
+    return computed(messages).amax(dim=1)
 
 
 class _MaxOfLinear(torch.autograd.Function):
@@ -85,16 +62,6 @@ def loop_of_max_over_senders(messages, best, arg):
                     chosen[h] = np.int32(i) if better else chosen[h]
             for h in range(size):
                 arg[b, j, h] = chosen[h]
-
-
-@entry_point
-def loop_of_max_over_senders_backward(gradient, arg, to_messages):
-    batch, senders, receivers, size = to_messages.shape
-    for b in range(batch):
-        for i in range(senders):
-            for j in range(receivers):
-                for h in range(size):
-                    to_messages[b, i, j, h] = gradient[b, j, h] if arg[b, j, h] == i else np.float32(0)
 
 
 @loop(fastmath=True)

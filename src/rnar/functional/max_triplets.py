@@ -17,12 +17,15 @@ def max_triplets(a: Tensor, b: Tensor, c: Tensor, edges: Features) -> Tensor:
 
     The [B, a, b, c, F] is never made on CPUs; elsewhere a part of it at a time.
     """
-    if isinstance(edges, Affine) and edges.weight is not None and isinstance(edges.x, Tensor) and compiled(edges.x):
+    if isinstance(edges, Affine) and edges.weight is not None and compiled(edges.x):
         if edges.bias is not None:
             c = c + reduce(torch.add, edges.bias.chunk(3))
         return apply(_MaxTriplets, edges.x, edges.across, a, b, c)
     x, y, z = computed(edges).chunk(3, dim=-1)
-    return _MaxPlus.apply(x + a[:, :, None], y) + z + b[:, :, None] + c[:, None]  # type: ignore[no-any-return]
+    x = x + a[:, :, None]
+    parts = portions(x.shape[1], x[:, 0].numel() * y.shape[2])
+    best = reduce(torch.maximum, ((x[:, some, :, None] + y[:, some, None]).max(dim=1).values for some in parts))
+    return best + z + b[:, :, None] + c[:, None]
 
 
 class _MaxTriplets(torch.autograd.Function):
@@ -44,31 +47,6 @@ class _MaxTriplets(torch.autograd.Function):
             *arrays(gradient.contiguous(), channels, weight, arg, to_channels, to_weight, *to_nodes)
         )
         return to_channels, to_weight, *to_nodes
-
-
-class _MaxPlus(torch.autograd.Function):
-    """max_a (x[a, b] + y[a, c]) of x, y [B, a, ., F], as many a at once as fit: for a few nodes all of them"""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
-        best = arg = None
-        for some in portions(x.shape[1], x[:, 0].numel() * y.shape[2]):
-            found, where = (x[:, some, :, None] + y[:, some, None]).max(dim=1)
-            where = (where + some.start).to(torch.int16)
-            if best is not None and arg is not None:
-                better = found > best
-                found, where = torch.where(better, found, best), torch.where(better, where, arg)
-            best, arg = found, where
-        assert best is not None and arg is not None
-        ctx.save_for_backward(arg)
-        return best
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
-        """x[a, b] gets what chose a at (b, .), y[a, c] what chose a at (., c)."""
-        (arg,) = ctx.saved_tensors
-        index, nothing = arg.long(), torch.zeros_like(gradient)  # there are as many a as b and c
-        return nothing.scatter_add(2, index, gradient).transpose(1, 2), nothing.scatter_add(1, index, gradient)
 
 
 @entry_point

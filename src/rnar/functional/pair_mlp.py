@@ -6,19 +6,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.functional.affine import Affine, Features, computed
+from rnar.functional.affine import Affine, Features, computed, is_plain
 from rnar.functional.compiled import Blocks, add_product, apply, arrays, compiled, loop, zeros
-from rnar.functional.linears import linear_relu, loop_of_add_and_rectify, loop_of_rectify_backward
 from rnar.functional.numbers import kept, read
+from rnar.functional.relu import linear_relu, loop_of_add_and_rectify, loop_of_rectify_backward
 from rnar.functional.scope import precision_of
 
 
-def pair_mlp(edges: Features, sender: Tensor, receiver: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """relu(V relu(sender_i + receiver_j + edges_ij) + b): [B, i, j, O] of edges [B, i, j, H], V [O, H], b [O].
+def pair_mlp(edges: Features, sender: Tensor, receiver: Tensor, layer: Any) -> Tensor:
+    """relu(V relu(sender_i + receiver_j + edges_ij) + b): [B, i, j, O] of edges [B, i, j, H], with `layer` V and b.
 
     The product with V, and what comes out, may be in a lower precision.
     """
-    if isinstance(edges, Affine) and edges.weight is not None and isinstance(edges.x, Tensor) and compiled(edges.x):
+    weight, bias = layer.weight, layer.bias
+    if not is_plain(layer):
+        return torch.relu(layer(torch.relu(computed(edges) + sender[:, :, None] + receiver[:, None])))
+    if isinstance(edges, Affine) and edges.weight is not None and compiled(edges.x):
         if edges.bias is not None:
             receiver = receiver + edges.bias
         return apply(_PairMLP, precision_of(weight), edges.x, edges.across, sender, receiver, weight, bias)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor
 
 Value = TypeVar("Value")
+Purpose = Literal["noise", "teacher", "processor", "batch"]
+Draws = Callable[[Purpose, int], torch.Generator]
 
 
 class Scope:
@@ -18,37 +21,40 @@ class Scope:
 
     Args:
         precision: Of large matrix products and of tensors that only feed them; None: that of the weights.
+        draws: Makes the generator for a purpose in step t; None: torch's own generator is used.
     """
 
-    def __init__(self, precision: torch.dtype | None = None):
-        self.precision = precision
+    def __init__(self, precision: torch.dtype | None = None, draws: Draws | None = None):
+        self.precision, self.draws = precision, draws
         self._limit: int | None = None
-        self._made: dict[Any, tuple[int, Any, Any]] = {}
+        self._made: dict[Any, tuple[int, Any]] = {}
+        self.begin_step(0)
+
+    def begin_step(self, t: int) -> None:
+        self.t, self._generator = t, None
         self.losses: dict[str, Tensor] = {}
         """auxiliary losses of the present step, by name: [B]"""
-        self.draws: Callable[[], torch.Generator] | None = None
-        """makes the generator of what is drawn in the present step"""
-        self.batch_generator: torch.Generator | None = None
-        """of what is drawn once a batch"""
-        self._generator: tuple[Any, torch.Generator] | None = None
 
     @property
     def generator(self) -> torch.Generator | None:
         """Of what is drawn in the present step; it is made when it is asked for."""
-        if self.draws is None:
-            return None
-        if self._generator is None or self._generator[0] is not self.draws:
-            self._generator = self.draws, self.draws()
-        return self._generator[1]
+        if self._generator is None and self.draws is not None:
+            self._generator = self.draws("processor", self.t)
+        return self._generator
+
+    @cached_property
+    def batch_generator(self) -> torch.Generator | None:
+        """Of what is drawn once a batch."""
+        return None if self.draws is None else self.draws("batch", 0)
 
     def once(self, function: Callable[..., Value], *arguments: Any) -> Value:
         """function(*arguments), computed once in this scope. Tensors and modules are told apart by identity."""
-        key = (function, *(id(x) if isinstance(x, (Tensor, torch.nn.Module)) else x for x in arguments))
+        key = function, *arguments  # the hash of a tensor is its identity; as a key it is kept, and no other has it
         if (made := self._made.get(key)) and (self._limit is None or made[0] < self._limit):
             return made[1]
         value = function(*arguments)
-        if self._limit is None:  # as long as the arguments are kept, no other tensor has their identity
-            self._made[key] = len(self._made), value, arguments
+        if self._limit is None:
+            self._made[key] = len(self._made), value
         return value
 
     @property
@@ -67,11 +73,8 @@ class Scope:
 
 
 _CURRENT: ContextVar[Scope | None] = ContextVar("scope", default=None)
-
-
-def current() -> Scope | None:
-    """The scope that holds at present, if a batch is run."""
-    return _CURRENT.get()
+current = _CURRENT.get
+"""returns the scope that holds at present, or None"""
 
 
 @contextmanager

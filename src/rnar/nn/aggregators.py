@@ -138,14 +138,14 @@ class Recurrent(Aggregator):
 
     def last(self, messages: Affine) -> Tensor:
         """The output after all messages: [B, R, H]."""
-        batch, _, receivers, _ = messages.x.shape  # type: ignore[union-attr]
+        batch, _, receivers, _ = messages.x.shape
         return self.states(messages)[-1].view(batch, receivers, self.size)
 
     def forward(self, messages: Features, edges: Tensor | None = None) -> Tensor:
         gates = lazy(messages).then(self.from_message, self.bias)
         if edges is None:
             return self.last(gates)
-        x = computed(gates.x)
+        x = gates.x
         batch, _, receivers, _ = x.shape
         # those that send come first, in their order; what is read after them is not looked at
         order = torch.argsort(edges.int(), dim=1, descending=True, stable=True)
@@ -182,7 +182,7 @@ class GRU(Recurrent):
 
     def states(self, messages: Affine) -> Tensor:
         assert messages.weight is not None and messages.bias is not None
-        x = computed(messages.x).to(messages.weight.dtype).transpose(0, 1).flatten(1, 2)
+        x = messages.x.to(messages.weight.dtype).transpose(0, 1).flatten(1, 2)
         zero = x.new_zeros(1, x.shape[1], self.size)
         weights = [messages.weight, self.from_state, messages.bias, torch.zeros_like(messages.bias)]
         return torch.gru(x, zero, weights, True, 1, 0.0, torch.is_grad_enabled(), False, False)[0]
@@ -275,6 +275,6 @@ class Shuffled(Aggregator):
 def reordered(order: Tensor, messages: Features, edges: Tensor | None) -> tuple[Affine, Tensor | None]:
     """Messages and edges with their senders in another order."""
     messages = lazy(messages)
-    order = order.to(computed(messages.x).device)
-    moved = Affine(computed(messages.x)[:, order], messages.weight, messages.bias)
+    order = order.to(messages.x.device)
+    moved = Affine(messages.x[:, order], messages.weight, messages.bias)
     return moved, None if edges is None else edges[:, order]

@@ -5,24 +5,13 @@ With h_i the node features (x_i || the processor's own), e_ij the edge features,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature
-from rnar.functional import (
-    Concatenated,
-    Features,
-    Shared,
-    computed,
-    linears,
-    max_dot,
-    max_dot_triples,
-    max_over_senders,
-    relu_dot_triples,
-)
+from rnar.functional import Features, computed, linears, max_dot, max_dot_triples, relu_dot_triples
 from rnar.nn.kinds import DECODING_STEPS, Logits, PermutationLogits, log_sinkhorn
 from rnar.nn.linear import Linear
 from rnar.nn.triples import Codes
@@ -45,18 +34,17 @@ class Widths(NamedTuple):
 class Decoded:
     """What decoders read: the features of B samples after a step."""
 
-    nodes: Shared
-    """[B, N, node width]"""
-    edges: Shared
+    edges: Features
     """[B, N, N, edge width]"""
-    best: Shared
-    """[B, node width]: the maximum over nodes"""
-    graph: Shared
-    """[B, H]"""
+    products: dict[nn.Module, Tensor]
+    """What each linear map makes of the nodes, the edges, the maximum over nodes, or the graph."""
     pointers: Tensor | None = None
     """[B, K, N, N, N]: the pointers of edges that were fed, where they are kept as triples"""
     noise: Tensor | None = None
     """[B, N, N], uniform in [0, 1): for permutations in training"""
+
+    def by(self, maps: nn.ModuleList) -> list[Tensor]:
+        return [self.products[layer] for layer in maps]
 
 
 class Decoder(nn.Module):
@@ -76,7 +64,7 @@ class NodeDecoder(Decoder):
         self.classes = feature.classes
 
     def forward(self, x: Decoded) -> Tensor:
-        return _last_axis(linears(x.nodes, *self.of_nodes)[0], self.classes)
+        return _last_axis(x.products[self.of_nodes[0]], self.classes)
 
 
 class NodePointerDecoder(Decoder):
@@ -87,8 +75,8 @@ class NodePointerDecoder(Decoder):
         self.last = Linear(widths.size, 1)
 
     def forward(self, x: Decoded) -> Tensor:
-        p, q = linears(x.nodes, *self.of_nodes)
-        return max_dot(p, q, self.of_edges[0](x.edges.x), self.last.weight[0]) + self.last.bias
+        p, q = x.by(self.of_nodes)
+        return max_dot(p, q, x.edges, self.of_edges[0], self.last.weight[0]) + self.last.bias
 
 
 class PointerFromEdgesDecoder(Decoder):
@@ -98,7 +86,7 @@ class PointerFromEdgesDecoder(Decoder):
         super().__init__([], [Linear(widths.edge, 1)])
 
     def forward(self, x: Decoded) -> Tensor:
-        return linears(x.edges, *self.of_edges)[0].squeeze(-1)
+        return x.products[self.of_edges[0]].squeeze(-1)
 
 
 class PermutationDecoder(Decoder):
@@ -109,7 +97,7 @@ class PermutationDecoder(Decoder):
         self.pointer = pointer
 
     def forward(self, x: Decoded) -> PermutationLogits:
-        first = linears(x.nodes, *self.of_nodes)[0].squeeze(-1)
+        first = x.products[self.of_nodes[0]].squeeze(-1)
         return PermutationLogits(log_sinkhorn(self.pointer(x), DECODING_STEPS, x.noise), first)
 
 
@@ -122,8 +110,8 @@ class EdgeDecoder(Decoder):
         self.classes = feature.classes
 
     def forward(self, x: Decoded) -> Tensor:
-        i, j = linears(x.nodes, *self.of_nodes)
-        return _last_axis(i[:, :, None] + j[:, None] + linears(x.edges, *self.of_edges)[0], self.classes)
+        i, j = x.by(self.of_nodes)
+        return _last_axis(i[:, :, None] + j[:, None] + x.products[self.of_edges[0]], self.classes)
 
 
 class EdgePointerDecoder(Decoder):
@@ -134,8 +122,8 @@ class EdgePointerDecoder(Decoder):
         self.last = Linear(widths.size, 1)
 
     def forward(self, x: Decoded) -> Tensor:
-        i, j, k = linears(x.nodes, *self.of_nodes)
-        pairs = i[:, :, None] + j[:, None] + linears(x.edges, *self.of_edges)[0]
+        i, j, k = x.by(self.of_nodes)
+        pairs = i[:, :, None] + j[:, None] + x.products[self.of_edges[0]]
         return max_dot_triples(pairs, k, self.last.weight[0]) + self.last.bias
 
 
@@ -152,8 +140,8 @@ class TriplePointerDecoder(Decoder):
         self.last = Linear(size, 1)
 
     def forward(self, x: Decoded) -> Tensor:
-        first, second, third = linears(x.nodes, *self.of_nodes)
-        ij, ik, kj, ji, ki, jk = linears(x.edges, *self.of_edges)[0].chunk(6, dim=-1)
+        first, second, third = x.by(self.of_nodes)
+        ij, ik, kj, ji, ki, jk = x.products[self.of_edges[0]].chunk(6, dim=-1)
         of_ij = ij + ji.transpose(1, 2) + first[:, :, None] + second[:, None]
         of_ik = ik + ki.transpose(1, 2) + third[:, None]
         of_jk = jk + kj.transpose(1, 2)
@@ -174,7 +162,7 @@ class GraphDecoder(Decoder):
         self.classes = feature.classes
 
     def forward(self, x: Decoded) -> Tensor:
-        return _last_axis(linears(x.best, self.from_nodes)[0] + linears(x.graph, self.from_graph)[0], self.classes)
+        return _last_axis(x.products[self.from_nodes] + x.products[self.from_graph], self.classes)
 
 
 def decoder_of(feature: Feature, widths: Widths, pointers_from_edges: bool = False) -> Decoder:
@@ -196,28 +184,33 @@ class Decoders(nn.Module):
 
     def __init__(self, features: dict[str, Feature], widths: Widths, pointers_from_edges: bool = False):
         super().__init__()
-        each = {name: decoder_of(feature, widths, pointers_from_edges) for name, feature in features.items()}
-        self.each = nn.ModuleDict(each)
+        self.each = nn.ModuleDict(
+            {name: decoder_of(feature, widths, pointers_from_edges) for name, feature in features.items()}
+        )
         decoders = [module for module in self.modules() if isinstance(module, Decoder)]
-        read_whole = [each for each in decoders if not isinstance(each, NodePointerDecoder)]  # that one reads lazily
-        of_graph = [each for each in decoders if isinstance(each, GraphDecoder)]
-        self._of_nodes = _numbered(x for each in decoders for x in each.of_nodes)
-        self._of_edges = _numbered(x for each in read_whole for x in each.of_edges)
-        self._of_best = _numbered(each.from_nodes for each in of_graph)
-        self._of_graph = _numbered(each.from_graph for each in of_graph)
+        of_graph = [decoder for decoder in decoders if isinstance(decoder, GraphDecoder)]
+        self._of_nodes = [layer for decoder in decoders for layer in decoder.of_nodes]
+        self._of_edges = [
+            layer
+            for decoder in decoders
+            if not isinstance(decoder, NodePointerDecoder)  # its operation maps edges as it goes
+            for layer in decoder.of_edges
+        ]
+        self._of_best = [decoder.from_nodes for decoder in of_graph]
+        self._of_graph = [decoder.from_graph for decoder in of_graph]
 
     def forward(
-        self, nodes: Features, edges: Concatenated, graph: Tensor, pointers: Tensor | None, noise: Tensor | None = None
+        self, nodes: Features, edges: Features, graph: Tensor, pointers: Tensor | None, noise: Tensor | None = None
     ) -> dict[str, Logits]:
-        """The logits of each feature [B, ...]. Maps of the same input are one product: see `Shared`."""
-        best = Shared(lambda: max_over_senders(computed(nodes)[:, :, None]).squeeze(1), self._of_best)
-        of_nodes, of_edges = Shared(nodes, self._of_nodes), Shared(edges, self._of_edges)
-        x = Decoded(of_nodes, of_edges, best, Shared(graph, self._of_graph), pointers, noise)
+        """The logits of each feature [B, ...]. Maps of the same input are one product."""
+        products = dict(zip(self._of_nodes, linears(nodes, *self._of_nodes), strict=True))
+        products.update(zip(self._of_edges, linears(edges, *self._of_edges), strict=True))
+        if self._of_graph:
+            best = computed(nodes).amax(dim=1)
+            products.update(zip(self._of_best, linears(best, *self._of_best), strict=True))
+            products.update(zip(self._of_graph, linears(graph, *self._of_graph), strict=True))
+        x = Decoded(edges, products, pointers, noise)
         return {name: decoder(x) for name, decoder in self.each.items()}
-
-
-def _numbered(maps: Iterable[nn.Module]) -> dict[nn.Module, int]:
-    return {linear: k for k, linear in enumerate(maps)}
 
 
 def _last_axis(logits: Tensor, classes: int | None) -> Tensor:

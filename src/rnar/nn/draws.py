@@ -5,18 +5,16 @@ have nothing to do with those of another.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.functional.scope import current
-
-Purpose = Literal["noise", "teacher", "processor", "batch"]
+from rnar.functional.scope import Purpose, current
 
 
-def draws(seed: int, purpose: Purpose, t: int, device: torch.device) -> torch.Generator:
+def draws(seed: int, device: torch.device, purpose: Purpose, t: int) -> torch.Generator:
     """The numbers for a purpose in step t of a batch, from the beginning; the batch's seed decides them. What is
     drawn once a batch has step 0."""
     if purpose == "noise":

@@ -2,15 +2,14 @@
 
 import math
 
-import torch
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature, Place
-from rnar.functional import Affine
-from rnar.functional.scope import of_weights
-from rnar.nn.linear import Linear, stacked
+from rnar.nn.linear import Linear
 
 PLACES: tuple[Place, ...] = ("node", "edge", "graph")
+Wide = dict[str, Tensor]
+"""features by name as a network reads them: see `rnar.nn.kinds`"""
 
 
 class Encoders(nn.Module):
@@ -28,41 +27,27 @@ class Encoders(nn.Module):
     ):
         super().__init__()
         self.features, self.transposed = features, transposed
-        self.places: dict[Place, list[str]] = {
-            place: names for place in PLACES if (names := [k for k, f in features.items() if place_of(f) == place])
-        }
         self.maps = nn.ModuleDict()
         for name, feature in features.items():
             deviation = 1 / math.sqrt(size) if xavier_on_scalars and feature.kind == "scalar" else None
             self.maps[name] = nn.ModuleList(Linear(width, size, deviation) for width in widths(feature, transposed))
 
-    def forward(self, wide: dict[str, Tensor]) -> dict[Place, Affine]:
-        """The encoded features of each place that has any, not yet computed; `wide`: see `rnar.nn.kinds`."""
-        return {place: Affine(self.channels(names, wide), *self.weights(place)) for place, names in self.places.items()}
+    def maps_of(self, place: Place) -> list[nn.Module]:
+        """The maps of the features of one place, in the order of their channels."""
+        return [m for name, f in self.features.items() if place_of(f) == place for m in self.maps[name].children()]
 
-    def channels(self, names: list[str], wide: dict[str, Tensor]) -> Tensor:
-        """What is encoded at one place, side by side: [B, N, C], [B, N, N, C] or [B, C]."""
-        parts = [part for name in names for part in channels(self.features[name], wide[name], self.transposed)]
-        return torch.cat(parts, dim=-1).to(self.weights(place_of(self.features[names[0]]))[0].dtype)
-
-    def weights(self, place: Place) -> tuple[Tensor, Tensor]:
-        """W [H, C] and b [H] of a place: a sum of linear maps is one map."""
-        return of_weights(_stacked, self, place)
-
-    def adjacency(self, wide: dict[str, Tensor]) -> list[Tensor]:
-        """The pairs that each pointer or mask of edges joins, in either direction: bool [B, N, N]."""
-        found = []
+    def channels(self, wide: Wide) -> dict[Place, list[Tensor]]:
+        """What is encoded at each place: [B, N, C], [B, N, N, C] or [B, C]."""
+        found: dict[Place, list[Tensor]] = {place: [] for place in PLACES}
         for name, feature in self.features.items():
-            if (feature.place, feature.kind) == ("node", "pointer"):
-                found.append(wide[name] + wide[name].mT > 0.5)
-            elif (feature.place, feature.kind) == ("edge", "mask"):
-                found.append(wide[name] + wide[name].mT > 0.0)
+            found[place_of(feature)] += channels(feature, wide[name], self.transposed)
         return found
 
-
-def _stacked(encoders: Encoders, place: Place) -> tuple[Tensor, Tensor]:
-    maps = [linear for name in encoders.places[place] for linear in encoders.maps[name].children()]
-    return stacked(maps)  # type: ignore[arg-type]
+    def adjacency(self, wide: Wide) -> list[Tensor]:
+        """The pairs that each pointer or mask of edges joins, in either direction: bool [B, N, N]."""
+        least = {("node", "pointer"): 0.5, ("edge", "mask"): 0.0}
+        joining = {name: least.get((feature.place, feature.kind)) for name, feature in self.features.items()}
+        return [wide[name] + wide[name].mT > value for name, value in joining.items() if value is not None]
 
 
 def place_of(feature: Feature) -> Place:

@@ -1,9 +1,8 @@
-"""The graph that a processor sees at one step."""
+"""The graph that a processor sees at one step, and what comes out of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from torch import Tensor
@@ -27,7 +26,8 @@ class Graph:
         nodes: [B, N, H], a tensor or a lazy value (`rnar.functional.affine`)
         edges: [B, N, N, H], of (sender, receiver): a tensor or a lazy value
         graph: [B, H], features of the whole graph
-        adjacency: bool [B, N, N], symmetric with self-loops: the pairs that an edge or a pointer joins
+        adjacency: bool [B, N, N], symmetric with self-loops: the pairs that an edge or a pointer joins; or what
+            computes it
         triples: pointers of edges, where a model keeps them
     """
 
@@ -52,31 +52,20 @@ class Graph:
         """[B, N, N, H], computed; `lazy_edges` are the same for operations that need not have them computed."""
         return computed(self.lazy_edges)
 
+    @property
+    def adjacency(self) -> Tensor:
+        """bool [B, N, N]"""
+        if self._adjacency is None:
+            raise ValueError("this graph was made without an adjacency matrix: Graph(..., adjacency=...)")
+        if not isinstance(self._adjacency, Tensor):
+            self._adjacency = self._adjacency()
+        return self._adjacency
+
     def zeros(self) -> Tensor:
         """[B, N, H]: the state before the first step."""
         return self.graph.new_zeros(self.lazy_nodes.shape)
 
-    @cached_property
-    def adjacency(self) -> Tensor:
-        if self._adjacency is None:
-            raise ValueError("this graph was made without an adjacency matrix: Graph(..., adjacency=...)")
-        return self._adjacency if isinstance(self._adjacency, Tensor) else self._adjacency()
-
-    def __getitem__(self, some: slice) -> Graph:
-        """The graphs of some samples."""
-        if some == slice(None):
-            return self
-        triples = None if self.triples is None else self.triples._replace(pointers=self.triples.pointers[some])
-        adjacency = None if self._adjacency is None else (lambda: self.adjacency[some])
-        return Graph(self.lazy_nodes[some], self.lazy_edges[some], self.graph[some], adjacency, triples)
-
     def replace(self, **changes: Any) -> Graph:
         """The same graph with other features: `graph.replace(nodes=...)`."""
-        now = dict(
-            nodes=self.lazy_nodes,
-            edges=self.lazy_edges,
-            graph=self.graph,
-            adjacency=self._adjacency,
-            triples=self.triples,
-        )
-        return Graph(**{**now, **changes})
+        now = dict(nodes=self.lazy_nodes, edges=self.lazy_edges, graph=self.graph, adjacency=self._adjacency)
+        return Graph(**{**now, "triples": self.triples, **changes})

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from functools import reduce
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
-from rnar.clrs.spec import Spec
-from rnar.functional import Affine, Concatenated, Features, computed
-from rnar.functional.scope import low_precision
+from rnar.clrs.spec import Place, Spec
+from rnar.functional import Affine, beside
+from rnar.functional.scope import low_precision, of_weights
 from rnar.nn.composed import Marks, composed_of, marks, points
 from rnar.nn.decoders import Decoders, Widths
-from rnar.nn.encoders import Encoders
+from rnar.nn.encoders import PLACES, Encoders, Wide
 from rnar.nn.graph import Graph, Triples
 from rnar.nn.kinds import Logits
 from rnar.nn.processors.processor import ProcessorOutput
@@ -21,8 +22,6 @@ from rnar.nn.triples import Codes, Pointers, points_from_pairs
 
 HintSource = Literal["network", "truth", "nothing"]
 HintMode = Literal["encoded and decoded", "decoded", "none"]
-Wide = dict[str, Tensor]
-"""features by name as a network reads them: see `rnar.nn.kinds`"""
 
 
 @dataclass(frozen=True)
@@ -36,23 +35,6 @@ class HintConfig:
     """In training, the probability for each sample and step that the true hint is fed in place of the network's own."""
     source: HintSource = "network"
     """In evaluation, what is fed after the first step; "truth" and "nothing" tell how a network depends on hints."""
-
-
-@dataclass
-class Inputs:
-    """The encoded inputs of B samples: the same at every step."""
-
-    wide: Wide
-    nodes: Affine
-    """[B, N, H], not computed"""
-    edges: Affine
-    """[B, N, N, H], not computed"""
-    graph: Tensor
-    """[B, H]"""
-    adjacency: list[Tensor]
-    """bool [B, N, N] each: the pairs that an input joins"""
-    count: int
-    """N"""
 
 
 class TaskHeads(nn.Module):
@@ -97,63 +79,74 @@ class TaskHeads(nn.Module):
         self.decode_outputs = Decoders(spec.outputs, widths, pointers_from_edges)
         self.composed = composed_of(spec.inputs, self.encoded_hints, composed, widths.size)
         self.marks = marks(self.encoded_hints, composed)
+        self.zero: Tensor
+        self.register_buffer("zero", torch.zeros(widths.size), persistent=False)
 
-    def encode(self, wide: Wide, nodes: int, like: Tensor) -> Inputs:
-        """Encode the inputs, once for all steps."""
-        encoded = self.inputs(wide)
-        graph = computed(encoded["graph"]) if "graph" in encoded else like.expand(len(next(iter(wide.values()))), -1)
-        none = like.new_zeros(len(like), 0), torch.zeros_like(like)  # W and b of what has no channels
-        no_nodes = Affine(like.new_zeros(len(graph), nodes, 0), *none)
-        no_edges = Affine(like.new_zeros(len(graph), nodes, nodes, 0), *none)
-        of_nodes, of_edges = encoded.get("node", no_nodes), encoded.get("edge", no_edges)
-        return Inputs(wide, of_nodes, of_edges, graph, self.inputs.adjacency(wide), nodes)
+    def channels(self, inputs: Wide, nodes: int) -> dict[Place, Tensor]:
+        """What is encoded of the inputs at each place, the same at every step: [B, N, C], [B, N, N, C] and [B, C]."""
+        batch, channels = len(next(iter(inputs.values()))), self.inputs.channels(inputs)
+        shapes = {"node": (batch, nodes, 0), "edge": (batch, nodes, nodes, 0), "graph": (batch, 0)}
+        return {place: torch.cat([self.zero.new_zeros(shapes[place]), *channels[place]], dim=-1) for place in PLACES}
 
-    def graph(self, inputs: Inputs, hints: Wide, active: int) -> Graph:
-        """The graph of the first `active` samples at one step, and the hints that are fed to them."""
-        graph, encoded = inputs.graph[:active], self.hints(hints)
-        nodes: Features = inputs.nodes[:active]
-        edges = inputs.edges[:active]
-        if "node" in encoded:
-            nodes = inputs.nodes[:active] + encoded["node"]
-        if "edge" in encoded:
-            edges = edges + encoded["edge"]
+    def graph(self, inputs: Wide, channels: dict[Place, Tensor], hints: Wide) -> Graph:
+        """The graph of B samples at one step.
+
+        Args:
+            inputs: The inputs.
+            channels: What `channels` makes of them.
+            hints: The hints that are fed.
+        """
+        of_hints = self.hints.channels(hints)
+        nodes, edges, graph = (self._encoded(place, [channels[place], *of_hints[place]]) for place in PLACES)
+        features: Tensor | Affine = nodes
         if low_precision():  # two keys that differ by little would be one number; after an encoding they are two
-            nodes = computed(nodes)
+            features = nodes.computed
         if self.composed is not None:
-            marked = torch.stack([hints[name] for name in self.marks], dim=-1).to(graph.dtype)
-            pointing = [inputs.wide[name][:active] for name in points(self.spec.inputs)]
-            pointing += [hints[name] for name in points(self.encoded_hints)]
-            nodes = computed(nodes) + self.composed(marked, torch.stack([x.to(graph.dtype) for x in pointing], dim=1))
-        if "graph" in encoded:
-            graph = graph + computed(encoded["graph"])
+            features = nodes.computed + self._composed(inputs, hints)
 
         def adjacency() -> Tensor:
-            joined = torch.eye(inputs.count, dtype=torch.bool, device=graph.device).expand(active, -1, -1)
-            for pairs in [*(x[:active] for x in inputs.adjacency), *self.hints.adjacency(hints)]:
-                joined = joined | pairs
-            return joined
+            joined = torch.eye(edges.x.shape[1], dtype=torch.bool, device=edges.x.device).expand(len(edges.x), -1, -1)
+            return reduce(torch.logical_or, [*self.inputs.adjacency(inputs), *self.hints.adjacency(hints)], joined)
 
-        return Graph(nodes, edges, graph, adjacency, self._triples(inputs, hints, active))
+        return Graph(features, edges, graph.computed, adjacency, self._triples(inputs, hints))
 
-    def _triples(self, inputs: Inputs, hints: Wide, active: int) -> Triples | None:
+    def _encoded(self, place: Place, channels: list[Tensor]) -> Affine:
+        return Affine(torch.cat(channels, dim=-1).to(self.zero.dtype), *of_weights(_encoding, self, place))
+
+    def _composed(self, inputs: Wide, hints: Wide) -> Tensor:
+        assert self.composed is not None
+        marked = [hints[name] for name in self.marks]
+        pointing = [inputs[name] for name in points(self.spec.inputs)]
+        pointing += [hints[name] for name in points(self.encoded_hints)]
+        dtype = self.zero.dtype
+        return self.composed(torch.stack(marked, dim=-1).to(dtype), torch.stack(pointing, dim=1).to(dtype))
+
+    def _triples(self, inputs: Wide, hints: Wide) -> Triples | None:
         """The pointers of edges, where they are kept as triples."""
         if self.codes is None:
             return None
-        pointers = [inputs.wide[name][:active] for name, f in self.spec.inputs.items() if points_from_pairs(f)]
+        pointers = [inputs[name] for name, f in self.spec.inputs.items() if points_from_pairs(f)]
         pointers += [hints[name] for name, f in self.encoded_hints.items() if points_from_pairs(f)]
-        weight = self.codes.weight
-        return Triples(torch.stack(pointers, dim=1).to(weight.dtype), weight)
+        return Triples(torch.stack(pointers, dim=1).to(self.zero.dtype), self.codes.weight)
 
     def decode(
         self, graph: Graph, output: ProcessorOutput, ending: slice, noise: Tensor | None
     ) -> tuple[dict[str, Logits], dict[str, Logits]]:
         """The logits of the next hints of all samples, and those of the outputs of the samples that end here."""
-        edges = Concatenated([graph.lazy_edges, *([] if output.edges is None else [output.edges])])
+        edges = graph.lazy_edges if output.edges is None else beside(graph.lazy_edges, output.edges)
         pointers = None if graph.triples is None else graph.triples.pointers
         hints = self.decode_hints(output.nodes, edges, graph.graph, pointers)
         if ending.start >= ending.stop:
             return hints, {}
-        if ending.stop - ending.start < len(graph.graph):
-            edges, pointers = edges[ending], None if pointers is None else pointers[ending]
-        outputs = self.decode_outputs(output.nodes[ending], edges, graph.graph[ending], pointers, noise)
+        pointers = None if pointers is None else pointers[ending]
+        outputs = self.decode_outputs(output.nodes[ending], edges[ending], graph.graph[ending], pointers, noise)
         return hints, outputs
+
+
+def _encoding(heads: TaskHeads, place: Place) -> tuple[Tensor, Tensor]:
+    """W [H, C] and b [H] of all features of a place: a sum of linear maps is one map."""
+    maps: Any = [*heads.inputs.maps_of(place), *heads.hints.maps_of(place)]
+    weights = [layer.weight for layer in maps]
+    # biases one by one: gradients of a sum along an axis would share their memory
+    bias = reduce(torch.add, [layer.bias for layer in maps], heads.zero)
+    return torch.cat([heads.zero[:, None][:, :0], *weights], dim=1), bias

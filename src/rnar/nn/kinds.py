@@ -177,6 +177,13 @@ class Permutation(Kind):
 Logits = Tensor | PermutationLogits
 
 
+def concatenated(pieces: list[Any]) -> Any:
+    """The logits of several groups of samples, one after the other."""
+    if isinstance(pieces[0], PermutationLogits):
+        return PermutationLogits(*(torch.cat(part) for part in zip(*pieces, strict=True)))
+    return torch.cat(pieces)
+
+
 @cache
 def kind_of(feature: Feature) -> Kind:
     """The kind that a feature is of."""

@@ -1,10 +1,8 @@
 """The linear map, initialised as the reference initialises it."""
 
 import math
-from functools import reduce
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from rnar.functional import Features, computed, is_plain, linear
@@ -24,7 +22,7 @@ class Linear(nn.Linear):
         super().__init__(inputs, outputs)
 
     def __call__(self, x: Features) -> Any:
-        return super().__call__(x if is_plain(self) else computed(x))
+        return super().__call__(x if isinstance(x, Tensor) or is_plain(self) else computed(x))
 
     def reset_parameters(self) -> None:
         truncated_normal_(self.weight, self.deviation)
@@ -36,9 +34,3 @@ class Linear(nn.Linear):
 
 def truncated_normal_(tensor: Tensor, deviation: float) -> None:
     nn.init.trunc_normal_(tensor, std=deviation, a=-2 * deviation, b=2 * deviation)
-
-
-def stacked(maps: list[nn.Linear]) -> tuple[Tensor, Tensor]:
-    """W and b of the sum of several maps, each of inputs of its own."""
-    # one by one: gradients of a sum along an axis would share their memory
-    return torch.cat([each.weight for each in maps], dim=1), reduce(torch.add, [each.bias for each in maps])

@@ -6,24 +6,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec
 from rnar.common.blame import definition_of
-from rnar.functional.affine import Lazy, width
-from rnar.functional.compiled import plain
 from rnar.nn.composed import Marks
 from rnar.nn.decoders import Widths
-from rnar.nn.graph import Graph, Triples
 from rnar.nn.heads import HintConfig, TaskHeads
 from rnar.nn.kinds import Logits, LossSum, PermutationLogits
 from rnar.nn.losses import losses_of, total_loss
-from rnar.nn.processors.processor import ProcessorOutput
+from rnar.nn.processors.processor import attribute_of, widths_of
 from rnar.nn.rollout import Rollout, Steps
 from rnar.nn.samples import Samples, load
-from rnar.nn.triples import ORDERS, Pointers
+from rnar.nn.triples import Pointers
 
 RENAMED = {"to_whole": "to_graph", "from_whole": "from_graph"}
 """parts of the names of weights, as checkpoints of version 1 have them"""
@@ -86,14 +82,14 @@ class Reasoner(nn.Module):
         super().__init__()
         if not 0 <= without_positions <= 1:
             raise ValueError(f"without_positions is a probability, from 0 to 1, not {without_positions}")
-        triplet_width = _found(processor, "triplet_width") or 0
+        triplet_width = attribute_of(processor, "triplet_width") or 0
         if pointers == "triplets" and not triplet_width:
             raise ValueError(
                 f"{type(processor).__name__} has no messages of three nodes that pointers of edges could be part of; "
                 'give it some (MessagePassing(..., triplets=8)), or leave pointers="means"'
             )
         self.processor = processor
-        self.size: int = size or _found(processor, "size")  # type: ignore[assignment]
+        self.size: int = size or attribute_of(processor, "size")  # type: ignore[assignment]
         if not self.size:
             raise ValueError(
                 f"{type(processor).__name__} does not tell how many features it reads: give it an attribute `size`, "
@@ -101,9 +97,10 @@ class Reasoner(nn.Module):
             )
         self.hints = hints = hints or HintConfig()
         self.without_positions = without_positions
-        widths = widths_of(processor, self.size, triplet_width if pointers == "triplets" else 0)
+        nodes, edges = widths_of(processor, self.size, triplet_width if pointers == "triplets" else 0)
+        widths = Widths(self.size, nodes, self.size + edges)
         how = xavier_on_scalars, pointers, triplet_width, composed, transposed
-        from_edges = bool(_found(processor, "pointers_from_edges"))
+        from_edges = bool(attribute_of(processor, "pointers_from_edges"))
         self.heads = nn.ModuleDict(
             {_key(task): TaskHeads(spec, widths, hints, *how, from_edges) for task, spec in specs.items()}
         )
@@ -156,45 +153,6 @@ class Reasoner(nn.Module):
         return load(self.heads_of(batch.task).spec, batch, next(self.parameters()).device)
 
 
-def widths_of(processor: nn.Module, size: int, triplet_width: int = 0) -> Widths:
-    """The features that a processor makes of nodes and edges, found by a trial step."""
-    like = next(processor.parameters(), torch.zeros(0))
-    training = {module: module.training for module in processor.modules()}
-
-    def zeros(*shape: int) -> Tensor:
-        return torch.zeros(shape, dtype=like.dtype, device=like.device)
-
-    triples = Triples(zeros(1, 1, 2, 2, 2), zeros(1, ORDERS, triplet_width)) if triplet_width else None
-    everywhere = torch.ones(1, 2, 2, dtype=torch.bool, device=like.device)
-    graph = Graph(zeros(1, 2, size), zeros(1, 2, 2, size), zeros(1, size), everywhere, triples)
-    with torch.no_grad(), plain(), torch.random.fork_rng(devices=()):
-        try:
-            output = processor.eval()(graph, None)
-        finally:
-            for module, was in training.items():
-                module.training = was
-    where = definition_of(type(processor))
-    if not isinstance(output, ProcessorOutput):
-        raise ValueError(
-            f"a processor's step must return ProcessorOutput(state, nodes, edges), not {type(output).__name__}{where}"
-        )
-    _check_shape(processor, "nodes", output.nodes, ("batch", "nodes"))
-    if output.edges is None:
-        return Widths(size, width(output.nodes), size)
-    _check_shape(processor, "edges", output.edges, ("batch", "nodes", "nodes"))
-    return Widths(size, width(output.nodes), size + width(output.edges))
-
-
-def _check_shape(processor: nn.Module, name: str, made: Any, axes: tuple[str, ...]) -> None:
-    """Raise unless these are features of one sample with two nodes."""
-    shape = tuple(made.shape) if isinstance(made, (Tensor, Lazy)) else None
-    if shape is None or shape[:-1] != (1, 2, 2)[: len(axes)]:
-        raise ValueError(
-            f"of one sample with two nodes {type(processor).__name__} makes {name} {shape or type(made).__name__}; "
-            f"they must be [{', '.join(axes)}, features]{definition_of(type(processor))}"
-        )
-
-
 def old_name(name: str) -> str:
     """The name of a weight as checkpoints of version 1 have it."""
     for old, new in RENAMED.items():
@@ -212,11 +170,6 @@ def current_name(name: str) -> str:
 def _rename(module: nn.Module, weights: dict[str, Any], *_: Any) -> None:
     for name in [name for name in weights if current_name(name) != name]:
         weights[current_name(name)] = weights.pop(name)
-
-
-def _found(processor: nn.Module, name: str) -> Any:
-    """An attribute of a processor, or of what it wraps."""
-    return next((getattr(module, name) for module in processor.modules() if getattr(module, name, None)), None)
 
 
 def _reordered(logits: Logits, back: Tensor) -> Logits:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnar.functional.scope import Scope, entered
-from rnar.nn.draws import Purpose, draws
-from rnar.nn.heads import Inputs, Wide
-from rnar.nn.kinds import Logits, PermutationLogits, kind_of
+from rnar.functional.scope import Purpose, Scope, entered
+from rnar.nn.draws import draws
+from rnar.nn.encoders import Wide
+from rnar.nn.kinds import Logits, concatenated, kind_of
 from rnar.nn.samples import Samples
 
 if TYPE_CHECKING:
@@ -62,15 +63,15 @@ class Rollout:
     """
 
     def __init__(self, reasoner: Reasoner, samples: Samples, seed: int = 0, lengths: list[int] | None = None):
-        self.reasoner, self.samples, self.seed = reasoner, samples, seed
-        self.heads = reasoner.heads_of(samples.task)
-        self.like = next(reasoner.parameters())
-        self.device = self.like.device
+        self.reasoner, self.samples = reasoner, samples
+        self.heads, self.device = reasoner.heads_of(samples.task), samples.back.device
         steps = [max(1, length - 1) for length in lengths or samples.lengths]
-        self.steps = max(steps)
-        self.active: list[int] = (np.array(steps) > np.arange(self.steps + 1)[:, None]).sum(axis=1).tolist()
+        self.active: list[int] = (np.array(steps) > np.arange(max(steps) + 1)[:, None]).sum(axis=1).tolist()
         """how many samples take step t; the last entry is 0"""
-        self.scope = Scope(_autocast_dtype(self.device))
+        autocast = torch.is_autocast_enabled(self.device.type)
+        precision = torch.get_autocast_dtype(self.device.type) if autocast else None
+        self.draws = partial(draws, seed, self.device)
+        self.scope = Scope(precision, self.draws)
 
     def run(
         self,
@@ -85,67 +86,67 @@ class Rollout:
             each: Is told each step's number and the logits of the next hints, [active, ...].
             run: Takes a step: to keep less for a backward pass.
         """
-        self.scope.batch_generator = self._draws("batch", 0)
+        outputs, kept, losses = defaultdict(list), defaultdict(list), defaultdict(list)
+        state, hints = None, {}
         with entered(self.scope), torch.autocast(self.device.type, enabled=False):
             self.inputs = self._inputs()
-            state, hints, done = None, {}, []
-            for t in range(self.steps):
-                if t and self.active[t] < self.active[t - 1]:
-                    state, hints = first(state, self.active[t]), first(hints, self.active[t])
-                taken = self.step(t, state, hints) if run is None else run(self.active[t], self.step, t, state, hints)
+            self.channels = self.heads.channels(self.inputs, self.samples.nodes)
+            for t, active in enumerate(self.active[:-1]):
+                if t and active < self.active[t - 1]:
+                    state, hints = first(state, active), first(hints, active)
+                taken = self.step(t, state, hints) if run is None else run(active, self.step, t, state, hints)
                 state, hints = taken.state, taken.hints
                 if each is not None:
                     each(t, hints)
-                done.append(taken._replace(state=None, hints=hints if keep_hints else {}))
-            return _gathered(done)
+                for pieces, made in (
+                    (outputs, taken.outputs),
+                    (kept, hints if keep_hints else {}),
+                    (losses, taken.losses),
+                ):
+                    for name, x in made.items():
+                        pieces[name].append(x)
+        # the samples that end first are the last of the batch
+        return Steps({name: concatenated(pieces[::-1]) for name, pieces in outputs.items()}, dict(kept), dict(losses))
 
     def step(self, t: int, state: Any, hints: dict[str, Tensor]) -> StepOutput:
         """Step t of the active samples, after a state and the logits of hints."""
         with entered(self.scope) as scope:
-            scope.losses, scope.draws = {}, partial(self._draws, "processor", t)
-            ending = slice(self.active[t + 1], self.active[t])
-            graph = self.heads.graph(self.inputs, self._fed(t, hints), self.active[t])
+            scope.begin_step(t)
+            active, ending = self.active[t], slice(self.active[t + 1], self.active[t])
+            inputs, channels = first((self.inputs, self.channels), active)
+            graph = self.heads.graph(inputs, channels, self._fed(t, hints))
             output = self.reasoner.processor(graph, state)
             decoded, outputs = self.heads.decode(graph, output, ending, self._noise(t, ending))
             return StepOutput(output.state, decoded, outputs, scope.losses)  # type: ignore[arg-type]
 
-    def _inputs(self) -> Inputs:
-        inputs, nodes = self.samples.inputs, self.samples.nodes
-        if "pos" in inputs and self._forgets_positions():
-            inputs = {**inputs, "pos": torch.zeros_like(inputs["pos"])}
+    def _inputs(self) -> Wide:
+        inputs, reasoner = self.samples.inputs, self.reasoner
+        if reasoner.training and reasoner.without_positions and "pos" in inputs:
+            drawn = torch.rand((), generator=self.scope.batch_generator, device=self.device)
+            if drawn < reasoner.without_positions:
+                inputs = {**inputs, "pos": torch.zeros_like(inputs["pos"])}
         spec = self.heads.spec.inputs
-        wide = {name: kind_of(feature).widen(inputs[name], nodes) for name, feature in spec.items()}
-        return self.heads.encode(wide, nodes, self.like.new_zeros(self.reasoner.size))
-
-    def _forgets_positions(self) -> bool:
-        reasoner, rng = self.reasoner, self.scope.batch_generator
-        if not reasoner.training or not reasoner.without_positions:
-            return False
-        return bool(torch.rand((), generator=rng, device=self.device) < reasoner.without_positions)
+        return {name: kind_of(feature).widen(inputs[name], self.samples.nodes) for name, feature in spec.items()}
 
     def _fed(self, t: int, hints: dict[str, Tensor]) -> Wide:
         """The hints that are encoded at step t: the true ones at first, then the network's own."""
-        features = self.heads.encoded_hints
-        if t == 0 or self.reasoner.hints.source == "truth":
-            return {name: self._true(name, t) for name in features}
-        wide, forced = fed_back(self.reasoner, self.samples.task, hints, self.samples.nodes), self._forced(t)
-        if forced is None:
+        config, active = self.reasoner.hints, self.active[t]
+        if t == 0 or config.source == "truth":
+            return self._true(t)
+        wide = fed_back(self.reasoner, self.samples.task, hints, self.samples.nodes)
+        if not self.reasoner.training or not config.teacher:
             return wide
+        forced = (self._uniform("teacher", t, self.samples.whole) < config.teacher)[self.samples.places[:active]]
         return {
-            name: torch.where(forced.view(-1, *[1] * (own.dim() - 1)), self._true(name, t), own)
-            for name, own in wide.items()
+            name: torch.where(forced.view(-1, *[1] * (own.dim() - 1)), true, own)
+            for (name, own), true in zip(wide.items(), self._true(t).values(), strict=True)
         }
 
-    def _true(self, name: str, t: int) -> Tensor:
-        stored = self.samples.hints[name][t, : self.active[t]]
-        return kind_of(self.heads.encoded_hints[name]).widen(stored, self.samples.nodes)
-
-    def _forced(self, t: int) -> Tensor | None:
-        """Which of the active samples are fed the true hints, in training with a teacher: bool [active]."""
-        teacher = self.reasoner.hints.teacher
-        if not self.reasoner.training or not teacher or t == 0:
-            return None
-        return (self._uniform("teacher", t, self.samples.whole) < teacher)[self.samples.places[: self.active[t]]]
+    def _true(self, t: int) -> Wide:
+        """The true hints of the active samples."""
+        stored, active, nodes = self.samples.hints, self.active[t], self.samples.nodes
+        features = self.heads.encoded_hints.items()
+        return {name: kind_of(feature).widen(stored[name][t, :active], nodes) for name, feature in features}
 
     def _noise(self, t: int, some: slice) -> Tensor | None:
         """Uniform numbers [some, N, N] for the permutations of some samples, in training."""
@@ -156,23 +157,18 @@ class Rollout:
 
     def _uniform(self, purpose: Purpose, t: int, *shape: int) -> Tensor:
         """Uniform numbers for all samples of the whole batch."""
-        return torch.rand(shape, generator=self._draws(purpose, t), device=self.device)
-
-    def _draws(self, purpose: Purpose, t: int) -> torch.Generator:
-        return draws(self.seed, purpose, t, self.device)
+        return torch.rand(shape, generator=self.draws(purpose, t), device=self.device)
 
 
 def fed_back(reasoner: Reasoner, task: str, hints: dict[str, Tensor], nodes: int) -> Wide:
     """What is fed of a network's own hints: what the logits suggest, as decisions or not; or nothing, zeros."""
-    wide = {}
+    wide, config = {}, reasoner.hints
     for name, feature in reasoner.heads_of(task).encoded_hints.items():
         kind = kind_of(feature)
-        if reasoner.hints.source == "nothing":
+        if config.source == "nothing":
             wide[name] = torch.zeros_like(kind.relax(hints[name]))
-        elif reasoner.hints.hard:
-            wide[name] = kind.widen(kind.decide(hints[name]), nodes)
         else:
-            wide[name] = kind.relax(hints[name])
+            wide[name] = kind.widen(kind.decide(hints[name]), nodes) if config.hard else kind.relax(hints[name])
     return wide
 
 
@@ -186,27 +182,3 @@ def first(values: Any, count: int) -> Any:
         parts = (first(x, count) for x in values)
         return type(values)(*parts) if hasattr(values, "_fields") else type(values)(parts)
     return values
-
-
-def _autocast_dtype(device: torch.device) -> torch.dtype | None:
-    """The precision of large products: that of autocast, where it is on."""
-    return torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else None
-
-
-def _gathered(steps: list[StepOutput]) -> Steps:
-    ended = [step.outputs for step in reversed(steps) if step.outputs]  # those that end first stand last
-    return Steps(
-        {name: _concatenated([each[name] for each in ended]) for name in ended[0]},
-        {name: [step.hints[name] for step in steps] for name in steps[0].hints},
-        {name: [step.losses[name] for step in steps if name in step.losses] for name in _names(steps)},
-    )
-
-
-def _names(steps: list[StepOutput]) -> list[str]:
-    return list(dict.fromkeys(name for step in steps for name in step.losses))
-
-
-def _concatenated(pieces: list[Any]) -> Logits:
-    if isinstance(pieces[0], PermutationLogits):
-        return PermutationLogits(*(torch.cat(part) for part in zip(*pieces, strict=True)))
-    return torch.cat(pieces)

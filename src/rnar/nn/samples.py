@@ -46,33 +46,32 @@ class Samples(NamedTuple):
 
 def load(spec: Spec, batch: Batch, device: torch.device, part: Part | None = None) -> Samples:
     """The features of a batch that a spec names, on a device."""
-    for stage, features, arrays in zip(
-        ("input", "hint", "output"), spec, (batch.inputs, batch.hints, batch.outputs), strict=True
-    ):
-        for name in features:
-            if name not in arrays:
-                raise ValueError(
-                    f"this batch of {batch.task} has no {stage} {name!r}, which the network expects; it must be as its "
-                    "model sees it: model.batch(batch)"
-                )
-    part = part or Part(np.arange(batch.size), batch.size)
     order = np.argsort(-batch.lengths, kind="stable")
-    steps, lengths = int(batch.lengths[order[0]]), batch.lengths[order]
-    goes_on = lengths > np.arange(1, max(2, steps))[:, None]  # [steps, B]
+    lengths = batch.lengths[order]
+    goes_on = lengths > np.arange(1, max(2, lengths[0]))[:, None]  # [steps, B]
+    part = part or Part(np.arange(batch.size), batch.size)
+    arrays = {"input": batch.inputs, "hint": batch.hints, "output": batch.outputs}
+    some = {"input": order, "hint": (slice(int(lengths[0])), order), "output": order}
 
     def loaded(array: np.ndarray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(device, non_blocking=True)
 
+    features = []
+    for (stage, stored), names in zip(arrays.items(), spec, strict=True):
+        if missing := [name for name in names if name not in stored]:
+            raise ValueError(
+                f"this batch of {batch.task} has no {stage} {missing[0]!r}, which the network expects; it must be as "
+                "its model sees it: model.batch(batch)"
+            )
+        features.append({name: loaded(stored[name][some[stage]]) for name in names})
     return Samples(
         batch.task,
-        {name: loaded(batch.inputs[name][order]) for name in spec.inputs},
-        {name: loaded(batch.hints[name][:steps, order]) for name in spec.hints},
-        {name: loaded(batch.outputs[name][order]) for name in spec.outputs},
-        lengths.tolist(),
-        loaded(np.argsort(order)),
-        loaded(part.places[order]),
-        part.whole,
-        batch.nodes,
-        goes_on.sum(axis=1).tolist(),
-        loaded(np.flatnonzero(goes_on) + len(order)),
+        *features,
+        lengths=lengths.tolist(),
+        back=loaded(np.argsort(order)),
+        places=loaded(part.places[order]),
+        whole=part.whole,
+        nodes=batch.nodes,
+        judged=goes_on.sum(axis=1).tolist(),
+        truth=loaded(np.flatnonzero(goes_on) + len(order)),
     )

@@ -5,10 +5,12 @@ from torch import Tensor, nn
 
 from rnar.common.blame import definition_of
 from rnar.functional import (
-    Concatenated,
+    Affine,
     Features,
     ReLU,
+    beside,
     computed,
+    is_plain,
     lazy,
     linears,
     max_plus_triples,
@@ -67,36 +69,31 @@ class MessagePassing(nn.Module):
 
     def forward(self, graph: Graph, state: Tensor | None = None) -> ProcessorOutput:
         hidden = graph.zeros() if state is None else state
-        z = Concatenated([graph.lazy_nodes, hidden])
-        gate, triplets = self.gate, self.triplets
-        maps = [self.to_receiver, self.to_sender, self.from_node]
-        maps += [gate.from_node] if gate else []
-        receiver, sender, own, *of_gate = linears(z, *maps)
-
+        z = beside(graph.lazy_nodes, hidden)
+        of_gate = [] if self.gate is None else [self.gate.from_node]
+        receiver, sender, own, *gate_own = linears(z, self.to_receiver, self.to_sender, self.from_node, *of_gate)
         receiver = receiver + self.to_graph(graph.graph)[:, None]
-        edges = self.to_edge(graph.lazy_edges)
-        hidden_messages = pair_mlp(edges, sender, receiver, self.hidden_layer.weight, self.hidden_layer.bias)
-        aggregated = self._aggregated(self.last_layer(lazy(hidden_messages)), graph)
+        messages = self.last_layer(lazy(pair_mlp(self.to_edge(graph.lazy_edges), sender, receiver, self.hidden_layer)))
+        aggregated = self._aggregated(messages, graph)
 
-        if gate is None:
-            new = self.norm(torch.relu(own + self.from_messages(aggregated)))
-        else:
-            from_messages, to_gate = linears(aggregated, self.from_messages, gate.from_messages)
-            new = self.norm(torch.relu(own + from_messages))
-            new = torch.lerp(hidden, new, torch.sigmoid(gate.out(torch.relu(of_gate[0] + to_gate))))
-        made = None if triplets is None else triplets(graph, z)
-        return ProcessorOutput(new, Concatenated([z, new]), made)
+        of_gate = [] if self.gate is None else [self.gate.from_messages]
+        from_messages, *gate_messages = linears(aggregated, self.from_messages, *of_gate)
+        new = self.norm(torch.relu(own + from_messages))
+        if self.gate is not None:
+            gate = torch.sigmoid(self.gate.out(torch.relu(gate_own[0] + gate_messages[0])))
+            new = torch.lerp(hidden, new, gate)
+        return ProcessorOutput(new, beside(z, new), None if self.triplets is None else self.triplets(graph, z))
 
     def _aggregated(self, messages: Features, graph: Graph) -> Tensor:
         aggregator, edges = self.aggregator, graph.adjacency if self.along_edges else None
-        found = aggregator(messages if isinstance(aggregator, Aggregator) else computed(messages), edges)
-        if found.shape != graph.lazy_nodes.shape:
+        aggregated = aggregator(messages if isinstance(aggregator, Aggregator) else computed(messages), edges)
+        if aggregated.shape != graph.lazy_nodes.shape:
             where = definition_of(type(aggregator))
             raise ValueError(
-                f"the aggregator {type(aggregator).__name__} makes {tuple(found.shape)} of messages "
+                f"the aggregator {type(aggregator).__name__} makes {tuple(aggregated.shape)} of messages "
                 f"{tuple(messages.shape)}; it must be {tuple(graph.lazy_nodes.shape)}: batch, receiver, size{where}"
             )
-        return found
+        return aggregated
 
 
 class Triplets(nn.Module):
@@ -109,11 +106,13 @@ class Triplets(nn.Module):
         self.from_graph = Linear(size, features)
         self.out = Linear(features, size)
 
-    def forward(self, graph: Graph, z: Features) -> ReLU:
+    def forward(self, graph: Graph, z: Affine) -> ReLU | Tensor:
         """relu(O3 max_a (...)), which is computed only if a decoder reads it."""
-        return ReLU(lambda some: self.best(graph[some], z[some]), self.out.weight, self.out.bias)
+        if not is_plain(self.out):
+            return torch.relu(self.out(self.best(graph, z)))
+        return ReLU(lambda: self.best(graph, z), self.out)
 
-    def best(self, graph: Graph, z: Features) -> Tensor:
+    def best(self, graph: Graph, z: Affine) -> Tensor:
         """The maximum over a: [B, b, c, features]"""
         a, b, c = linears(z, self.from_a, self.from_b, self.from_c)
         c = c + self.from_graph(graph.graph)[:, None]

@@ -1,24 +1,71 @@
-"""A layer of few numbers that is read by a map to few: what is wide lies in between, and is never kept."""
+"""Layers with a ReLU: relu(W x + b), and what a narrow map makes of it without keeping it."""
 
 from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.functional.compiled import apply, arrays, compiled, zeros
-from rnar.functional.numbers import helper
+from rnar.functional.compiled import apply, arrays, compiled, loop, zeros
+from rnar.functional.numbers import helper, kept, read
+from rnar.functional.scope import precision_of
 
 NARROW = 8
 """Outputs up to which loops are quicker than matrix products with all that is in between, forward and backward."""
 
 
+def linear_relu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """relu(W x + b): [..., O] of x [..., I]; the product, and what comes out, may be in a lower precision."""
+    if compiled(x):
+        return apply(_LinearReLU, x, weight, bias, precision_of(weight))
+    precision = precision_of(weight)
+    return torch.relu_(F.linear(*(y.to(precision) for y in (x, weight, bias))))
+
+
 def narrow_mlp(few: Tensor, layer: Tensor, bias: Tensor, last: Tensor) -> Tensor:
-    """V relu(U x + b): [..., O] of x [..., F], U [H, F], V [O, H]"""
+    """V relu(U x + b): [..., O] of x [..., F], U [H, F], V [O, H], for small F and O"""
     if compiled(few):
         return apply(_NarrowMLP, few, layer, bias, last)
-    return torch.relu_(torch.nn.functional.linear(few, layer, bias)) @ last.T
+    return torch.relu_(F.linear(few, layer, bias)) @ last.T
+
+
+class _LinearReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, precision: torch.dtype) -> Tensor:  # type: ignore[override]
+        flat, weight = x.reshape(1, -1, x.shape[-1]).to(precision), weight.to(precision)
+        out = flat @ weight.T
+        loop_of_add_and_rectify(*arrays(out, bias))
+        ctx.save_for_backward(flat, weight, out)
+        return out.view(*x.shape[:-1], len(weight))
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        flat, weight, out = ctx.saved_tensors
+        through, to_bias = torch.empty_like(out), torch.zeros(len(weight))
+        loop_of_rectify_backward(*arrays(gradient.reshape(out.shape).contiguous(), out, through, to_bias))
+        to_x = torch.mm(through[0], weight).view(*gradient.shape[:-1], flat.shape[2])
+        return to_x, torch.mm(through[0].T, flat[0]), to_bias, None
+
+
+@loop
+def loop_of_add_and_rectify(x, bias):
+    """x <- relu(x + b)"""
+    for b in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            for h in range(x.shape[2]):
+                x[b, i, h] = kept(max(read(x[b, i, h]) + bias[h], np.float32(0)), x[b, i, h])
+
+
+@loop(fastmath=True)
+def loop_of_rectify_backward(gradient, out, through, to_bias):
+    for b in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            for h in range(out.shape[2]):
+                passed = read(gradient[b, i, h]) if read(out[b, i, h]) > 0 else np.float32(0)
+                through[b, i, h] = kept(passed, through[b, i, h])
+                to_bias[h] += passed
 
 
 class _NarrowMLP(torch.autograd.Function):
