@@ -6,6 +6,7 @@ tests compare the two. `rnar.functional.compiled.plain()` switches the kernels o
 """
 
 from rnar.functional.affine import Affine as Affine
+from rnar.functional.affine import Edges as Edges
 from rnar.functional.affine import Features as Features
 from rnar.functional.affine import ReLU as ReLU
 from rnar.functional.affine import beside as beside

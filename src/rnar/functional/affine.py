@@ -29,12 +29,9 @@ class Block(NamedTuple):
     """A map W of some of the inputs of an `Affine`, and b; without W these inputs themselves."""
 
     inputs: int
+    outputs: int
     weight: Tensor | None = None
     bias: Tensor | None = None
-
-    @property
-    def width(self) -> int:
-        return self.inputs if self.weight is None else len(self.weight)
 
 
 class Affine:
@@ -46,46 +43,28 @@ class Affine:
     def __init__(
         self, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, blocks: Sequence[Block] = ()
     ):
-        self.x = x
-        self.blocks = blocks or (Block(x.shape[-1], weight, bias),)
-
-    @property
-    def weight(self) -> Tensor | None:
-        """W, if there is one block."""
-        (block,) = self.blocks
-        return block.weight
-
-    @property
-    def bias(self) -> Tensor | None:
-        return self.blocks[0].bias
-
-    @property
-    def across(self) -> Tensor:
-        """W transposed, [I, O], as kernels read it."""
-        return of_weights(_transposed, self.weight)
+        inputs = x.shape[-1]
+        self.x, self.weight, self.bias = x, weight, bias
+        self.blocks = blocks or (Block(inputs, inputs if weight is None else len(weight), weight, bias),)
 
     @property
     def shape(self) -> torch.Size:
-        return torch.Size((*self.x.shape[:-1], sum(block.width for block in self.blocks)))
+        return torch.Size((*self.x.shape[:-1], sum(block.outputs for block in self.blocks)))
 
     @cached_property
     def computed(self) -> Tensor:
         inputs = self.x.split_with_sizes([block.inputs for block in self.blocks], dim=-1)
-        parts = [x if w is None else product(x, w, b) for x, (_, w, b) in zip(inputs, self.blocks, strict=True)]
+        parts = [x if w is None else product(x, w, b) for x, (_, _, w, b) in zip(inputs, self.blocks, strict=True)]
         return torch.cat(parts, dim=-1) if len(parts) > 1 else parts[0]
 
     def __getitem__(self, some: slice) -> Affine:
-        return Affine(self.x[some], blocks=self.blocks)
+        return Affine(self.x[some], self.weight, self.bias, self.blocks)
 
     def then(self, weight: Tensor, bias: Tensor | None) -> Affine:
         """V (W x + b) + c"""
         if len(self.blocks) == 1 and self.weight is None:
             return Affine(self.x, weight, bias)
         return Affine(self.x, *of_weights(_folded, weight, bias, *self.blocks))
-
-    def beside(self, x: Tensor) -> Affine:
-        """The same features and others, side by side."""
-        return Affine(torch.cat([self.x, x], dim=-1), blocks=(*self.blocks, Block(x.shape[-1])))
 
 
 class ReLU:
@@ -129,10 +108,11 @@ class Concatenated:
         return self.affine.then(of_affine, bias), of_relu
 
 
-Features = Tensor | Affine | ReLU | Concatenated
+Features = Tensor | Affine | ReLU
+Edges = Features | Concatenated
 
 
-def computed(x: Features) -> Tensor:
+def computed(x: Edges) -> Tensor:
     """The tensor that features stand for."""
     return x if isinstance(x, Tensor) else x.computed
 
@@ -144,10 +124,13 @@ def lazy(x: Features) -> Affine:
 
 def beside(first: Features, other: Features) -> Any:
     """Features side by side, not computed."""
-    return Concatenated(lazy(first), other) if isinstance(other, ReLU) else lazy(first).beside(computed(other))
+    if isinstance(other, ReLU):
+        return Concatenated(lazy(first), other)
+    parts = lazy(first), lazy(other)
+    return Affine(torch.cat([part.x for part in parts], dim=-1), blocks=(*parts[0].blocks, *parts[1].blocks))
 
 
-def linear(x: Features, weight: Tensor, bias: Tensor | None = None) -> Any:
+def linear(x: Edges, weight: Tensor, bias: Tensor | None = None) -> Any:
     """W x + b: [..., O] of x [..., I]. Of an `Affine` it is again one."""
     if isinstance(x, Affine):
         return x.then(weight, bias)
@@ -169,13 +152,13 @@ def product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return y if bias is None else y + bias  # type: ignore[return-value]
 
 
-def side_by_side(x: Features, *maps: Any) -> Any:
+def side_by_side(x: Edges, *maps: Any) -> Any:
     """What several linear maps make of x, as the features of one. Of an `Affine` it is again one."""
     stacked = of_weights(_stacked, *maps)
     return torch.cat([layer(computed(x)) for layer in maps], dim=-1) if stacked is None else linear(x, *stacked)
 
 
-def linears(x: Features, *maps: Any) -> Sequence[Tensor]:
+def linears(x: Edges, *maps: Any) -> Sequence[Tensor]:
     """What each of several linear maps makes of x, in one product; the results share their memory."""
     if not maps:
         return []
@@ -211,10 +194,6 @@ def _lowered(weight: Tensor, precision: torch.dtype) -> Tensor:
     return weight.detach().to(precision)
 
 
-def _transposed(weight: Tensor) -> Tensor:
-    return weight.T.contiguous()
-
-
 def _divided(weight: Tensor, width: int) -> tuple[Tensor, Tensor]:
     return weight[:, :width], weight[:, width:].contiguous()
 
@@ -231,8 +210,8 @@ def _stacked(*maps: Any) -> tuple[Tensor, Tensor] | None:
 def _folded(weight: Tensor, bias: Tensor | None, *blocks: Block) -> tuple[Tensor, Tensor | None]:
     """The weight and the bias of a map of features side by side, as one of their inputs."""
     folded = []
-    pieces = weight.split_with_sizes([block.width for block in blocks], dim=1)
-    for piece, (_, inner, bias_of_inner) in zip(pieces, blocks, strict=True):
+    pieces = weight.split_with_sizes([block.outputs for block in blocks], dim=1)
+    for piece, (_, _, inner, bias_of_inner) in zip(pieces, blocks, strict=True):
         folded.append(piece if inner is None else piece @ inner)
         if bias_of_inner is not None:
             bias = piece @ bias_of_inner if bias is None else bias + piece @ bias_of_inner

@@ -48,7 +48,7 @@ def plain() -> Iterator[None]:
 
 def arrays(*tensors: Tensor) -> list[Any]:
     """The same memory, for loops; of bfloat16 the bits."""
-    return [(x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy() for x in map(cut_off, tensors)]
+    return [(x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).detach().numpy() for x in tensors]
 
 
 class _Nothing:
@@ -61,11 +61,6 @@ class _Nothing:
 def apply(function: Any, *arguments: Any) -> Any:
     """A function of tensors; where nobody wants gradients, without what torch does for them."""
     return function.apply(*arguments) if torch.is_grad_enabled() else function.forward(_Nothing(), *arguments)
-
-
-def cut_off(x: Tensor) -> Tensor:
-    """The same without its history."""
-    return x.detach() if x.requires_grad else x
 
 
 def zeros(*likes: Tensor) -> list[Tensor]:

@@ -7,27 +7,28 @@ import torch
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.functional.affine import Affine, Concatenated, Features, computed, is_plain
+from rnar.functional.affine import Affine, Concatenated, Edges, computed, is_plain
 from rnar.functional.compiled import Blocks, add_product, apply, arrays, compiled, loop, portions, zeros
 from rnar.functional.numbers import kept, read
 from rnar.functional.relu import loop_of_add_and_rectify, loop_of_rectify_backward
 from rnar.functional.scope import precision_of
 
 
-def max_dot(p: Tensor, q: Tensor, edges: Features, layer: Any, w: Tensor) -> Tensor:
+def max_dot(p: Tensor, q: Tensor, edges: Edges, layer: Any, w: Tensor) -> Tensor:
     """w . max(p_i, q_j + V e_ji + b): [B, i, j] of p, q [B, N, H], edges e [B, j, i, F], w [H]; `layer` has V and b."""
-    lazy = isinstance(edges, Concatenated) or (isinstance(edges, Affine) and edges.x.shape[-1] < len(w))
-    if not lazy or not is_plain(layer) or not compiled(p):
-        return torch.maximum(p[:, :, None], (q[:, :, None] + computed(layer(edges))).transpose(1, 2)) @ w
-    if isinstance(edges, Concatenated):
+    fused = compiled(p) and is_plain(layer)
+    if fused and isinstance(edges, Concatenated):
         channels, of_relu = edges.parts_of(layer.weight, layer.bias)
         few = edges.relu.x, edges.relu.layer.weight, edges.relu.layer.bias, of_relu
-    else:
+    elif fused and isinstance(edges, Affine) and edges.x.shape[-1] < len(w):
         channels, x = edges.then(layer.weight, layer.bias), edges.x
         few = x[..., :0], x.new_empty(0, 0), x.new_empty(0), x.new_empty(len(w), 0)
+    else:
+        return torch.maximum(p[:, :, None], (q[:, :, None] + computed(layer(edges))).transpose(1, 2)) @ w
+    assert channels.weight is not None
     if channels.bias is not None:
         q = q + channels.bias
-    return apply(_MaxDot, precision_of(w), p, q, *few, channels.x, channels.across, w)
+    return apply(_MaxDot, precision_of(w), p, q, *few, channels.x, channels.weight.T, w)
 
 
 def max_dot_triples(pairs: Tensor, r: Tensor, w: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ def max_triplets(a: Tensor, b: Tensor, c: Tensor, edges: Features) -> Tensor:
     if isinstance(edges, Affine) and edges.weight is not None and compiled(edges.x):
         if edges.bias is not None:
             c = c + reduce(torch.add, edges.bias.chunk(3))
-        return apply(_MaxTriplets, edges.x, edges.across, a, b, c)
+        return apply(_MaxTriplets, edges.x, edges.weight.T, a, b, c)
     x, y, z = computed(edges).chunk(3, dim=-1)
     x = x + a[:, :, None]
     parts = portions(x.shape[1], x[:, 0].numel() * y.shape[2])

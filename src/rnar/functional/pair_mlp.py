@@ -24,7 +24,7 @@ def pair_mlp(edges: Features, sender: Tensor, receiver: Tensor, layer: Any) -> T
     if isinstance(edges, Affine) and edges.weight is not None and compiled(edges.x):
         if edges.bias is not None:
             receiver = receiver + edges.bias
-        return apply(_PairMLP, precision_of(weight), edges.x, edges.across, sender, receiver, weight, bias)
+        return apply(_PairMLP, precision_of(weight), edges.x, edges.weight.T, sender, receiver, weight, bias)
     return linear_relu(torch.relu(computed(edges) + sender[:, :, None] + receiver[:, None]), weight, bias)
 
 

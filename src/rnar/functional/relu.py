@@ -18,8 +18,6 @@ NARROW = 8
 
 def linear_relu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """relu(W x + b): [..., O] of x [..., I]; the product, and what comes out, may be in a lower precision."""
-    if compiled(x):
-        return apply(_LinearReLU, x, weight, bias, precision_of(weight))
     precision = precision_of(weight)
     return torch.relu_(F.linear(*(y.to(precision) for y in (x, weight, bias))))
 
@@ -29,24 +27,6 @@ def narrow_mlp(few: Tensor, layer: Tensor, bias: Tensor, last: Tensor) -> Tensor
     if compiled(few):
         return apply(_NarrowMLP, few, layer, bias, last)
     return torch.relu_(F.linear(few, layer, bias)) @ last.T
-
-
-class _LinearReLU(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, precision: torch.dtype) -> Tensor:  # type: ignore[override]
-        flat, weight = x.reshape(1, -1, x.shape[-1]).to(precision), weight.to(precision)
-        out = flat @ weight.T
-        loop_of_add_and_rectify(*arrays(out, bias))
-        ctx.save_for_backward(flat, weight, out)
-        return out.view(*x.shape[:-1], len(weight))
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        flat, weight, out = ctx.saved_tensors
-        through, to_bias = torch.empty_like(out), torch.zeros(len(weight))
-        loop_of_rectify_backward(*arrays(gradient.reshape(out.shape).contiguous(), out, through, to_bias))
-        to_x = torch.mm(through[0], weight).view(*gradient.shape[:-1], flat.shape[2])
-        return to_x, torch.mm(through[0].T, flat[0]), to_bias, None
 
 
 @loop

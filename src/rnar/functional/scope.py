@@ -99,9 +99,3 @@ def precision_of(x: Tensor) -> torch.dtype:
     """In which precision large products of such a tensor are taken."""
     scope = _CURRENT.get()
     return x.dtype if scope is None or scope.precision is None or x.dtype == torch.float64 else scope.precision
-
-
-def low_precision() -> bool:
-    """True where large products are taken in a lower precision."""
-    scope = _CURRENT.get()
-    return scope is not None and scope.precision is not None

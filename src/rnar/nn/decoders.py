@@ -11,7 +11,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Feature
-from rnar.functional import Features, computed, linears, max_dot, max_dot_triples, relu_dot_triples
+from rnar.functional import Edges, Features, computed, linears, max_dot, max_dot_triples, relu_dot_triples
 from rnar.nn.kinds import DECODING_STEPS, Logits, PermutationLogits, log_sinkhorn
 from rnar.nn.linear import Linear
 from rnar.nn.triples import Codes
@@ -34,7 +34,7 @@ class Widths(NamedTuple):
 class Decoded:
     """What decoders read: the features of B samples after a step."""
 
-    edges: Features
+    edges: Edges
     """[B, N, N, edge width]"""
     products: dict[nn.Module, Tensor]
     """What each linear map makes of the nodes, the edges, the maximum over nodes, or the graph."""
@@ -50,6 +50,9 @@ class Decoded:
 class Decoder(nn.Module):
     """The decoder of one feature: linear maps of nodes and edges, and in `forward` how logits are made of them."""
 
+    one_number = False
+    """True if logits have a last axis of one number, which is left out."""
+
     def __init__(self, nodes: list[Linear], edges: list[Linear]):
         super().__init__()
         self.of_nodes = nn.ModuleList(nodes)
@@ -61,10 +64,10 @@ class NodeDecoder(Decoder):
 
     def __init__(self, feature: Feature, widths: Widths):
         super().__init__([Linear(widths.node, feature.classes or 1)], [])
-        self.classes = feature.classes
+        self.one_number = feature.classes is None
 
     def forward(self, x: Decoded) -> Tensor:
-        return _last_axis(x.products[self.of_nodes[0]], self.classes)
+        return x.products[self.of_nodes[0]]
 
 
 class NodePointerDecoder(Decoder):
@@ -107,11 +110,11 @@ class EdgeDecoder(Decoder):
     def __init__(self, feature: Feature, widths: Widths):
         outputs = feature.classes or 1
         super().__init__([Linear(widths.node, outputs), Linear(widths.node, outputs)], [Linear(widths.edge, outputs)])
-        self.classes = feature.classes
+        self.one_number = feature.classes is None
 
     def forward(self, x: Decoded) -> Tensor:
         i, j = x.by(self.of_nodes)
-        return _last_axis(i[:, :, None] + j[:, None] + x.products[self.of_edges[0]], self.classes)
+        return i[:, :, None] + j[:, None] + x.products[self.of_edges[0]]
 
 
 class EdgePointerDecoder(Decoder):
@@ -159,10 +162,10 @@ class GraphDecoder(Decoder):
         super().__init__([], [])
         self.from_nodes = Linear(widths.node, feature.classes or 1)
         self.from_graph = Linear(widths.size, feature.classes or 1)
-        self.classes = feature.classes
+        self.one_number = feature.classes is None
 
     def forward(self, x: Decoded) -> Tensor:
-        return _last_axis(x.products[self.from_nodes] + x.products[self.from_graph], self.classes)
+        return x.products[self.from_nodes] + x.products[self.from_graph]
 
 
 def decoder_of(feature: Feature, widths: Widths, pointers_from_edges: bool = False) -> Decoder:
@@ -200,7 +203,7 @@ class Decoders(nn.Module):
         self._of_graph = [decoder.from_graph for decoder in of_graph]
 
     def forward(
-        self, nodes: Features, edges: Features, graph: Tensor, pointers: Tensor | None, noise: Tensor | None = None
+        self, nodes: Features, edges: Edges, graph: Tensor, pointers: Tensor | None, noise: Tensor | None = None
     ) -> dict[str, Logits]:
         """The logits of each feature [B, ...]. Maps of the same input are one product."""
         products = dict(zip(self._of_nodes, linears(nodes, *self._of_nodes), strict=True))
@@ -210,9 +213,5 @@ class Decoders(nn.Module):
             products.update(zip(self._of_best, linears(best, *self._of_best), strict=True))
             products.update(zip(self._of_graph, linears(graph, *self._of_graph), strict=True))
         x = Decoded(edges, products, pointers, noise)
-        return {name: decoder(x) for name, decoder in self.each.items()}
-
-
-def _last_axis(logits: Tensor, classes: int | None) -> Tensor:
-    """[B, ..., classes] as it is; without classes [B, ..., 1] -> [B, ...]"""
-    return logits.squeeze(-1) if classes is None else logits
+        logits = {name: decoder(x) for name, decoder in self.each.items()}
+        return {name: y.squeeze(-1) if self.each[name].one_number else y for name, y in logits.items()}

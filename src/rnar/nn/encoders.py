@@ -27,6 +27,7 @@ class Encoders(nn.Module):
     ):
         super().__init__()
         self.features, self.transposed = features, transposed
+        self.places: dict[str, Place] = {name: place_of(feature) for name, feature in features.items()}
         self.maps = nn.ModuleDict()
         for name, feature in features.items():
             deviation = 1 / math.sqrt(size) if xavier_on_scalars and feature.kind == "scalar" else None
@@ -34,13 +35,13 @@ class Encoders(nn.Module):
 
     def maps_of(self, place: Place) -> list[nn.Module]:
         """The maps of the features of one place, in the order of their channels."""
-        return [m for name, f in self.features.items() if place_of(f) == place for m in self.maps[name].children()]
+        return [m for name, there in self.places.items() if there == place for m in self.maps[name].children()]
 
     def channels(self, wide: Wide) -> dict[Place, list[Tensor]]:
         """What is encoded at each place: [B, N, C], [B, N, N, C] or [B, C]."""
         found: dict[Place, list[Tensor]] = {place: [] for place in PLACES}
         for name, feature in self.features.items():
-            found[place_of(feature)] += channels(feature, wide[name], self.transposed)
+            found[self.places[name]] += channels(feature, wide[name], self.transposed)
         return found
 
     def adjacency(self, wide: Wide) -> list[Tensor]:

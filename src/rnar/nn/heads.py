@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from rnar.clrs.spec import Place, Spec
 from rnar.functional import Affine, beside
-from rnar.functional.scope import low_precision, of_weights
+from rnar.functional.scope import of_weights, precision_of
 from rnar.nn.composed import Marks, composed_of, marks, points
 from rnar.nn.decoders import Decoders, Widths
 from rnar.nn.encoders import PLACES, Encoders, Wide
@@ -97,9 +97,17 @@ class TaskHeads(nn.Module):
             hints: The hints that are fed.
         """
         of_hints = self.hints.channels(hints)
-        nodes, edges, graph = (self._encoded(place, [channels[place], *of_hints[place]]) for place in PLACES)
+        nodes, edges, graph = (
+            Affine(
+                torch.cat([channels[place], *of_hints[place]], dim=-1).to(self.zero.dtype),
+                *of_weights(_encoding, self, place),
+            )
+            for place in PLACES
+        )
         features: Tensor | Affine = nodes
-        if low_precision():  # two keys that differ by little would be one number; after an encoding they are two
+        if (
+            precision_of(nodes.x) != nodes.x.dtype
+        ):  # two keys that differ by little would be one number; after an encoding they are two
             features = nodes.computed
         if self.composed is not None:
             features = nodes.computed + self._composed(inputs, hints)
@@ -108,10 +116,8 @@ class TaskHeads(nn.Module):
             joined = torch.eye(edges.x.shape[1], dtype=torch.bool, device=edges.x.device).expand(len(edges.x), -1, -1)
             return reduce(torch.logical_or, [*self.inputs.adjacency(inputs), *self.hints.adjacency(hints)], joined)
 
-        return Graph(features, edges, graph.computed, adjacency, self._triples(inputs, hints))
-
-    def _encoded(self, place: Place, channels: list[Tensor]) -> Affine:
-        return Affine(torch.cat(channels, dim=-1).to(self.zero.dtype), *of_weights(_encoding, self, place))
+        triples = None if self.codes is None else Triples(self._pointing(inputs, hints), self.codes.weight)
+        return Graph(features, edges, graph.computed, adjacency, triples)
 
     def _composed(self, inputs: Wide, hints: Wide) -> Tensor:
         assert self.composed is not None
@@ -121,13 +127,11 @@ class TaskHeads(nn.Module):
         dtype = self.zero.dtype
         return self.composed(torch.stack(marked, dim=-1).to(dtype), torch.stack(pointing, dim=1).to(dtype))
 
-    def _triples(self, inputs: Wide, hints: Wide) -> Triples | None:
-        """The pointers of edges, where they are kept as triples."""
-        if self.codes is None:
-            return None
+    def _pointing(self, inputs: Wide, hints: Wide) -> Tensor:
+        """The pointers of edges: [B, K, N, N, N]"""
         pointers = [inputs[name] for name, f in self.spec.inputs.items() if points_from_pairs(f)]
         pointers += [hints[name] for name, f in self.encoded_hints.items() if points_from_pairs(f)]
-        return Triples(torch.stack(pointers, dim=1).to(self.zero.dtype), self.codes.weight)
+        return torch.stack(pointers, dim=1).to(self.zero.dtype)
 
     def decode(
         self, graph: Graph, output: ProcessorOutput, ending: slice, noise: Tensor | None

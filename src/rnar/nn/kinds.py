@@ -54,29 +54,33 @@ class Kind(ABC):
     def losses(self, logits: Any, stored: Tensor) -> dict[str, LossSum]:
         """By what is added to the feature's name: the summed losses, and over how many entries."""
 
+    @abstractmethod
     def counts(self, stored: np.ndarray) -> dict[str, int]:
         """The same numbers of entries, without any logits."""
-        return {"": int((stored >= 0).sum())}
 
 
 class Elementwise(Kind):
     """A kind whose entries are judged one by one, but for those that are stored as less than 0."""
+
+    all_judged = False
+    """True if these count too."""
 
     @abstractmethod
     def element_loss(self, logits: Tensor, stored: Tensor) -> Tensor:
         """The loss of each entry, whether it is judged or not."""
 
     def losses(self, logits: Tensor, stored: Tensor) -> dict[str, LossSum]:
-        judged = self.judged(stored)
+        judged = torch.ones_like(stored, dtype=torch.bool) if self.all_judged else stored >= 0
         return {"": LossSum(torch.where(judged, self.element_loss(logits, stored), 0.0).sum(), judged.sum())}
 
-    def judged(self, stored: Tensor) -> Tensor:
-        """Which entries count."""
-        return stored >= 0
+    def counts(self, stored: np.ndarray) -> dict[str, int]:
+        return {"": stored.size if self.all_judged else int((stored >= 0).sum())}
 
 
 class Scalar(Elementwise):
     """A number."""
+
+    all_judged = True
 
     def widen(self, stored: Tensor, nodes: int) -> Tensor:
         return stored.float()
@@ -86,12 +90,6 @@ class Scalar(Elementwise):
 
     def decide(self, logits: Tensor) -> Tensor:
         return logits.detach()
-
-    def judged(self, stored: Tensor) -> Tensor:
-        return torch.ones_like(stored, dtype=torch.bool)
-
-    def counts(self, stored: np.ndarray) -> dict[str, int]:
-        return {"": stored.size}
 
     def element_loss(self, logits: Tensor, stored: Tensor) -> Tensor:
         return (logits - stored) ** 2

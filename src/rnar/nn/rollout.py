@@ -133,7 +133,12 @@ class Rollout:
         config, active = self.reasoner.hints, self.active[t]
         if t == 0 or config.source == "truth":
             return self._true(t)
-        wide = fed_back(self.reasoner, self.samples.task, hints, self.samples.nodes)
+        wide = {}
+        for name, feature in self.heads.encoded_hints.items():
+            kind, logits = kind_of(feature), hints[name]
+            wide[name] = kind.widen(kind.decide(logits), self.samples.nodes) if config.hard else kind.relax(logits)
+            if config.source == "nothing":
+                wide[name] = torch.zeros_like(wide[name])
         if not self.reasoner.training or not config.teacher:
             return wide
         forced = (self._uniform("teacher", t, self.samples.whole) < config.teacher)[self.samples.places[:active]]
@@ -158,18 +163,6 @@ class Rollout:
     def _uniform(self, purpose: Purpose, t: int, *shape: int) -> Tensor:
         """Uniform numbers for all samples of the whole batch."""
         return torch.rand(shape, generator=self.draws(purpose, t), device=self.device)
-
-
-def fed_back(reasoner: Reasoner, task: str, hints: dict[str, Tensor], nodes: int) -> Wide:
-    """What is fed of a network's own hints: what the logits suggest, as decisions or not; or nothing, zeros."""
-    wide, config = {}, reasoner.hints
-    for name, feature in reasoner.heads_of(task).encoded_hints.items():
-        kind = kind_of(feature)
-        if config.source == "nothing":
-            wide[name] = torch.zeros_like(kind.relax(hints[name]))
-        else:
-            wide[name] = kind.widen(kind.decide(hints[name]), nodes) if config.hard else kind.relax(hints[name])
-    return wide
 
 
 def first(values: Any, count: int) -> Any:

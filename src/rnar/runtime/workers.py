@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -26,21 +26,6 @@ from rnar.runtime.shares import shares
 Precision = Literal["float32", "bfloat16"]
 Tell = Callable[[float], None]
 MOST_THREADS = 256  # more can only be a mistake
-
-
-class Share(NamedTuple):
-    """What one core does in a training step."""
-
-    batch: Batch
-    """its samples"""
-    part: Part
-    """which they are of the whole batch"""
-    of: Counts
-    seed: int
-    memory: int
-    training: bool
-    progress: float
-    precision: Precision
 
 
 class Workers:
@@ -75,12 +60,15 @@ class Workers:
         `seed` decides all that is drawn, `progress` says which part of the training is done.
         """
         processes, of = self._ready(), counts(self.reasoner.heads_of(batch.task), batch)
-        own, *others = self._shares(batch, of, seed, progress, precision)
+        count = 1 + len(processes)
+        places = shares(batch.lengths, batch.nodes, count)
+        rest = of, seed, self.memory // count, self.reasoner.training, progress, precision
+        own, *others = [(batch.part(some), Part(some, batch.size), *rest) for some in places]
         with self._ending_them_on_failure():
             for process, share in zip(processes, others, strict=True):
-                process.ask(learn, share)
+                process.ask(learn, *share)
             with self._threads():
-                losses = [learn(self.reasoner, own)]
+                losses = [learn(self.reasoner, *own)]
             losses += [answer[0] for process in processes if (answer := process.answer())]
         for process in processes:
             for parameter, gradient in zip(self.reasoner.parameters(), process.gradients, strict=True):
@@ -92,12 +80,6 @@ class Workers:
             name: sum(each[name] for each in losses if name in each) / max(1, of.get(name, of[STEPS]))
             for name in in_order
         }
-
-    def _shares(self, batch: Batch, of: Counts, seed: int, progress: float, precision: Precision) -> Iterator[Share]:
-        count = 1 + len(self._processes)
-        for some in shares(batch.lengths, batch.nodes, count):
-            rest = of, seed, self.memory // count, self.reasoner.training, progress, precision
-            yield Share(batch.part(some), Part(some, batch.size), *rest)
 
     def map(self, work: Work, items: Iterable[Any], tell: Tell | None = None) -> list[Any]:
         """What `work` makes of each item, in their order; whichever core is free takes the next.
@@ -183,20 +165,31 @@ class Workers:
             torch.set_num_threads(before)
 
 
-def learn(reasoner: Reasoner, share: Share, _: Tell | None = None) -> dict[str, float]:
-    """Set the gradients to those of a share; return the sums of the losses."""
+def learn(
+    reasoner: Reasoner,
+    batch: Batch,
+    part: Part,
+    of: Counts,
+    seed: int,
+    memory: int,
+    training: bool,
+    progress: float,
+    precision: Precision,
+    _: Tell | None = None,
+) -> dict[str, float]:
+    """Set the gradients to those of one core's share of a batch; return the sums of the losses."""
     for parameter in reasoner.parameters():
         parameter.grad = None
-    if share.batch.size == 0:
+    if batch.size == 0:
         return {}
-    if reasoner.training != share.training:
-        reasoner.train(share.training)
+    if reasoner.training != training:
+        reasoner.train(training)
     for module in reasoner.modules():
         if hasattr(module, "progress"):
-            module.progress(share.progress)  # type: ignore[operator]
-    with autocast(reasoner, share.precision):
-        losses = backward(reasoner, share.batch, share.seed, share.memory, share.of, share.part)
-    totals = torch.stack([each.total for each in losses.values()]).tolist()
+            module.progress(progress)  # type: ignore[operator]
+    with autocast(reasoner, precision):
+        losses = backward(reasoner, batch, seed, memory, of, part)
+    totals = torch.stack([loss.total for loss in losses.values()]).tolist()
     return dict(zip(losses, totals, strict=True))
 
 
