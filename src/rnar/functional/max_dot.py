@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from rnar.common.compiling import entry_point
-from rnar.functional.affine import Affine, Concatenated, Edges, computed, is_plain
+from rnar.functional.affine import Affine, Concatenated, Edges, is_plain, linears
 from rnar.functional.compiled import Blocks, add_product, apply, arrays, compiled, loop, portions, zeros
 from rnar.functional.numbers import kept, read
 from rnar.functional.relu import loop_of_add_and_rectify, loop_of_rectify_backward
@@ -24,7 +24,7 @@ def max_dot(p: Tensor, q: Tensor, edges: Edges, layer: Any, w: Tensor) -> Tensor
         channels, x = edges.then(layer.weight, layer.bias), edges.x
         few = x[..., :0], x.new_empty(0, 0), x.new_empty(0), x.new_empty(len(w), 0)
     else:
-        return torch.maximum(p[:, :, None], (q[:, :, None] + computed(layer(edges))).transpose(1, 2)) @ w
+        return torch.maximum(p[:, :, None], (q[:, :, None] + linears(edges, layer)[0]).transpose(1, 2)) @ w
     assert channels.weight is not None
     if channels.bias is not None:
         q = q + channels.bias
