@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -304,6 +306,25 @@ def test_a_processor_that_does_not_tell_its_size_is_refused_in_one_line():
     with pytest.raises(ValueError, match="Identity.* size") as error:
         network(nn.Identity())
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["rnar", "triplet-gmpnn"])
+def test_a_step_asks_few_times_for_products_of_weights_and_whether_a_map_has_hooks(name):
+    model, calls = MODELS[name], Counter()
+    reasoner, batch = model.build("quickselect", size=8), model.batch(sample("quickselect", n=4, batch=4, seed=0))
+    reasoner(batch)  # imports and compiles
+
+    def count(frame: Any, event: str, _: Any) -> None:
+        calls[frame.f_code.co_name] += event == "call"
+
+    sys.setprofile(count)
+    try:
+        with torch.no_grad():
+            reasoner(batch)
+    finally:
+        sys.setprofile(None)
+    steps = batch.lengths.max() - 1
+    assert calls["of_weights"] < 30 * steps and calls["is_plain"] < 20 * steps
 
 
 @pytest.mark.parametrize("task", ["bfs", "insertion_sort", "floyd_warshall"])

@@ -39,10 +39,19 @@ class Encoders(nn.Module):
 
     def channels(self, wide: Wide) -> dict[Place, list[Tensor]]:
         """What is encoded at each place: [B, N, C], [B, N, N, C] or [B, C]."""
-        found: dict[Place, list[Tensor]] = {place: [] for place in PLACES}
+        channels: dict[Place, list[Tensor]] = {place: [] for place in PLACES}
         for name, feature in self.features.items():
-            found[self.places[name]] += channels(feature, wide[name], self.transposed)
-        return found
+            x = wide[name]
+            if feature.kind == "categorical":
+                parts = [x]
+            elif (feature.place, feature.kind) == ("edge", "pointer"):  # to k from all (., j), and from all (i, .)
+                parts = [x.mean(dim=1)[..., None], x.mean(dim=2)[..., None]]
+            elif feature.kind == "pointer" and self.transposed:
+                parts = [x[..., None], x.mT[..., None]]
+            else:
+                parts = [x[..., None]]
+            channels[self.places[name]] += parts
+        return channels
 
     def adjacency(self, wide: Wide) -> list[Tensor]:
         """The pairs that each pointer or mask of edges joins, in either direction: bool [B, N, N]."""
@@ -61,14 +70,3 @@ def widths(feature: Feature, transposed: bool = False) -> list[int]:
     if feature.kind == "pointer" and (feature.place == "edge" or transposed):
         return [1, 1]
     return [feature.classes or 1]
-
-
-def channels(feature: Feature, wide: Tensor, transposed: bool = False) -> list[Tensor]:
-    """A wide feature as channels: [B, N, C], [B, N, N, C] or [B, C]."""
-    if feature.kind == "categorical":
-        return [wide]
-    if feature.place == "edge" and feature.kind == "pointer":  # [B, i, j, k]: to k from all (., j) and from all (i, .)
-        return [wide.mean(dim=1)[..., None], wide.mean(dim=2)[..., None]]
-    if feature.kind == "pointer" and transposed:
-        return [wide[..., None], wide.mT[..., None]]
-    return [wide[..., None]]
