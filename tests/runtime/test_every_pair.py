@@ -53,7 +53,7 @@ def test_every_model_learns_every_task_and_all_numbers_stay_finite(name, task):
 @pytest.mark.parametrize("task", ["bfs", "floyd_warshall", "quickselect"])
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_learns_and_is_tried_in_bfloat16(name, task, monkeypatch):
-    monkeypatch.setattr(sys.modules["rnar.functional.linears"], "WORTH_ROUNDING", 1)  # small maps of nodes too
+    monkeypatch.setattr(sys.modules["rnar.functional.affine"], "WORTH_ROUNDING", 1)  # small maps of nodes too
     model = MODELS[name]
     batch, network = model.batch(batches(task)[0]), model.build(task, SIZE.get(name, 8), seed=1)
     losses = []
