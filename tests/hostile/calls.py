@@ -30,6 +30,7 @@ from hostile.arguments import stopping_early
 from hostile.watching import Counts
 from rnar.clrs import registry
 from rnar.inference import answer, equivalence, graphs, pretrained, problem, scaling, solver
+from rnar.runtime import Workers
 from rnar.training import Settings, testing
 from rnar.training.learner import Learner
 
@@ -46,8 +47,8 @@ COMPILED = {"chain", "kernel", "step"}
 def calls() -> dict[str, Call]:
     """By name each public function, or class that does something, and arguments that it takes."""
     bfs = rnar.clrs.sample("bfs", n=4, batch=2, seed=0)
-    tiny = dict(steps=2, validate_every=2, size=4, batch=2, sizes=4, threads=1, validation_samples=2, wider_samples=0,
-                selection_samples=2, test_samples=2)  # fmt: skip
+    tiny = dict(steps=2, validate_every=2, size=4, batch=2, sizes=(4,), threads=1, validation_samples=2,
+                wider_samples=0, selection_samples=2, test_samples=2)  # fmt: skip
     network = rnar.load("minimum")
     seen = network.run.model.batch(rnar.clrs.sample("minimum", n=4, batch=2, seed=0))
     answered = network.solve([5.0, 2.0, 9.0])
@@ -94,6 +95,58 @@ def tried_calls(where: Path, every: int = 1) -> Counts:
     counts, wrong, Learner.learn = Counts(), values()[::every], stopping_early(Learner.learn)
     with contextlib.chdir(where):
         for name, (function, good) in calls().items():
+            for parameter in inspect.signature(function).parameters:
+                for value in wrong:
+                    given = {**good, parameter: value}
+                    counts.python(partial(applied, function, given), f"{name}: {parameter}={value!r}")
+    return counts
+
+
+def tried_some(tries: int, seed: int, where: Path) -> Counts:
+    """So many calls of public functions, each with one to three arguments of hostile values."""
+    counts, draw, Learner.learn = Counts(), random.Random(seed), stopping_early(Learner.learn)
+    with contextlib.chdir(where):
+        table, wrong = calls(), values()
+        for number in range(tries):
+            name = draw.choice(list(table))
+            function, good = table[name]
+            parameters = list(inspect.signature(function).parameters)
+            new = {parameter: draw.choice(wrong) for parameter in draw.sample(parameters, min(len(parameters), 3))}
+            given = {**good, **dict(list(new.items())[: draw.randrange(1, 4)])}
+            counts.python(partial(applied, function, given), f"try {number}, {name}: {new!r}")
+    return counts
+
+
+def modules() -> dict[str, Call]:
+    """By name each public module, or what makes or finds one, and arguments that it takes."""
+    lstm, maximum, batch = rnar.nn.LSTM(4), rnar.nn.Max(4), rnar.clrs.sample("minimum", n=4, batch=2, seed=0)
+    found: dict[str, Call] = {
+        "GRU": (rnar.nn.GRU, dict(size=4)),
+        "LSTM": (rnar.nn.LSTM, dict(size=4)),
+        "BinaryGRU": (rnar.nn.BinaryGRU, dict(size=4)),
+        "Max": (rnar.nn.Max, dict(size=4)),
+        "Mean": (rnar.nn.Mean, dict(size=4)),
+        "Sum": (rnar.nn.Sum, dict(size=4)),
+        "Janossy": (rnar.nn.Janossy, dict(inner=lstm, k=2)),
+        "Shuffled": (rnar.nn.Shuffled, dict(inner=lstm, p=0.5)),
+        "MessagePassing": (rnar.nn.MessagePassing, dict(size=4, aggregator=maximum)),
+        "HintConfig": (rnar.nn.HintConfig, {}),
+        "auxiliary_loss": (rnar.auxiliary_loss, dict(name="mine", loss=torch.zeros(()))),
+        "Model": (rnar.models.Model, dict(name="mine", processor=lambda size: rnar.nn.MessagePassing(size, maximum))),
+        "models.find": (rnar.models.find, dict(name="rnar")),
+        "Model.build": (rnar.models.find("rnar").build, dict(tasks="minimum", size=4, seed=0)),
+        "Model.batch": (rnar.models.find("rnar").batch, dict(batch=batch)),
+        "Reasoner.loss": (rnar.models.find("rnar").build("minimum", 4).loss, dict(batch=batch)),
+        "Workers": (Workers, dict(reasoner=rnar.models.find("rnar").build("minimum", 4), threads=1)),
+    }
+    return found
+
+
+def tried_modules(where: Path) -> Counts:
+    """Each argument of each public module with all values, all others as they should be."""
+    counts, wrong = Counts(), values()
+    with contextlib.chdir(where):
+        for name, (function, good) in modules().items():
             for parameter in inspect.signature(function).parameters:
                 for value in wrong:
                     given = {**good, parameter: value}

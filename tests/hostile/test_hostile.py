@@ -1,4 +1,4 @@
-"""A few tries of each program; long ones are in LOG.md."""
+"""A few tries of each program; long ones (`python tests/hostile/long.py`) are in LOG.md."""
 
 import pytest
 
@@ -42,3 +42,9 @@ def test_hostile_names_and_numbers_of_problems_are_told_in_one_line(tmp_path):
 def test_names_of_parameters_are_refused_as_names_of_arguments(name):
     with pytest.raises(ValueError, match=f"minimum takes values, but was given {name}"):
         rnar.clrs.find("minimum").trace(**{name: [1, 2]})
+
+
+def test_several_wrong_arguments_at_once_are_told_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(testing, "official", small_test)
+    counts = calls.tried_some(150, 7, tmp_path)
+    assert counts.bad == [] and counts.ends["refused in one line"] > 100
