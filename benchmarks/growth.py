@@ -1,6 +1,6 @@
 """How time and memory of a training step grow: with nodes, samples, steps and cores, for RNAR and Triplet-GMPNN.
 
-    python benchmarks/growth.py --csv growth.csv --figure docs/growth.png
+    python benchmarks/growth.py --csv growth.csv --figure docs/images/growth.png
 
 Each point is a process of its own, so that its memory is its own. It has a network of size 128 and a batch of
 Quickselect whose samples all take the same number of steps, which are all kept for the backward pass; the best of

@@ -1,7 +1,7 @@
 """How long the samplers take, per sample with all its hints; against dm-clrs, if a Python that has it is named.
 
     python benchmarks/sampling.py
-    python benchmarks/sampling.py --against PATH/TO/PYTHON --markdown docs/sampling-speed.md
+    python benchmarks/sampling.py --against PATH/TO/PYTHON --markdown docs/performance/sampling.md
 
 One core. Ours draws batches of 32; dm-clrs draws as many as take it about 0.3 s, and at least 2. Both are measured by
 turns in one run, so that whatever else the machine does hits both; it is the time that the processor worked for them,
@@ -207,22 +207,19 @@ def page(rows: list[Row], versions: dict[str, str], rounds: int) -> str:
         cells = [cell for row in rows if row.task == task for cell in cells_of(row)]
         lines.append(f"| {task} | " + " | ".join(cells) + " |")
     about = ", ".join(f"{name} {number}" for name, number in versions.items())
+    command = COMMAND if both else "python benchmarks/sampling.py"
     text = [
         "# Sampling speed",
         "",
-        "Microseconds of processor time per sample: draw a problem, run the algorithm, record each step. On one core;",
-        f"rnar draws batches of {BATCH} after compiling; dm-clrs draws with `build_sampler` as many samples as take it",
-        f"about {SECONDS} s, and at least 2. Both were measured by turns in one run, {rounds} times each; the medians",
-        "count. String matchers have 20 and 80 letters. From one seed both draw the same samples.",
-        "",
-        "Written by",
-        "",
-        f"    {COMMAND if both else 'python benchmarks/sampling.py'} --markdown docs/sampling-speed.md",
-        "",
-        f"with {about}, on {processor()}.",
+        "Microseconds of processor time per sample (draw a problem, run the algorithm, record each step), one core, medians",
+        f"of {rounds} rounds by turns; rnar in batches of {BATCH}, dm-clrs by `build_sampler`. Both draw the same samples.",
         "",
         *(["\n".join(f"* {said}" for said in summary(rows)), ""] if both else []),
         *lines,
+        "",
+        f"{about}, {processor()}. String matchers have 20 and 80 letters.",
+        "",
+        f"    {command} --markdown docs/performance/sampling.md",
         "",
     ]
     return "\n".join(text)

@@ -29,6 +29,7 @@ LONGEST = [
     "sweep/test_local.py",
     "training/test_team.py",
     "cli/test_sweep.py",
+    "docs/test_site.py",
 ]
 
 

@@ -41,7 +41,7 @@ def test_a_citation_names_the_version():
     assert f"version = {{{version}}}" in README
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "LOG.md"])
 def test_files_that_are_named_exist(document):
     named = re.findall(r"(?<![\w/~.])(?:src|tests|docs|results|benchmarks)/[\w./-]*\w", (ROOT / document).read_text())
     assert named

@@ -1,6 +1,6 @@
-"""Take the pictures of docs/asking.md, and those of the tables in docs/tables-and-figures.md, with Chromium.
+"""Take the pictures of docs/tutorials/ask.md, and those of the tables in docs/tutorials/sweeps.md, with Chromium.
 
-    python tools/page_pictures.py docs [--only table]
+    python tools/page_pictures.py docs/images [--only table]
 
 Pages are of the pretrained networks, tables of results/runs.csv.
 """

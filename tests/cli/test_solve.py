@@ -178,7 +178,7 @@ def test_words_are_read_as_what_they_are(text, value):
     assert parsed(text, "") == value
 
 
-DOCS = Path(__file__).parents[2] / "docs" / "asking.md"
+DOCS = Path(__file__).parents[2] / "docs" / "tutorials" / "ask.md"
 COMMANDS = [
     line
     for line in DOCS.read_text("utf-8").splitlines()

@@ -21,6 +21,7 @@ FLAGS = (
     "--disable-component-update --disable-sync --disable-extensions --remote-debugging-pipe --hide-scrollbars"
 ).split()
 PATIENCE = 300  # seconds, after which it is taken for dead
+READY = 'document.documentElement.dataset.ready == "yes"'
 KEYS = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, " ": 32}
 
 LAUNCH = """
@@ -98,7 +99,15 @@ class Browser:
         elif event == "Log.entryAdded" and about["entry"]["level"] in ("error", "warning"):
             self.complaints.append(about["entry"]["text"])
 
-    def open(self, path: Path, wide: int = 1200, high: int = 900, dark: bool = False, step: int | None = None) -> None:
+    def open(
+        self,
+        path: Path,
+        wide: int = 1200,
+        high: int = 900,
+        dark: bool = False,
+        step: int | None = None,
+        until: str = READY,
+    ) -> None:
         """Show a file in a window of that size, and wait until it is ready."""
         self.resize(wide, high)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -107,7 +116,7 @@ class Browser:
         self._navigate("about:blank")  # else another step of the same file would not load it anew
         self.requests = []
         self._navigate(path.resolve().as_uri() + (f"#{step}" if step else ""))
-        self.wait('document.documentElement.dataset.ready == "yes"')
+        self.wait(until)
 
     def _navigate(self, url: str) -> None:
         self._loaded = False

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rnar.clrs import ALGORITHMS
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorials" / "algorithm.md").read_text("utf-8")
 SORT = "my_tasks:selection_sort"
 
 TWICE = '''
@@ -70,8 +70,8 @@ alias = minimum
 
 
 def written(folder: Path) -> Iterator[Path]:
-    """A folder with the README's algorithm in my_tasks.py, and TWICE in pack/age.py; all is forgotten afterwards."""
-    (snippet,) = [code for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "@algorithm" in code]
+    """A folder with the algorithm of the docs in my_tasks.py, and TWICE in pack/age.py; all is forgotten afterwards."""
+    (snippet,) = [code for code in re.findall(r"```python\n(.*?)```", TUTORIAL, re.DOTALL) if "@algorithm" in code]
     (folder / "my_tasks.py").write_text(re.sub(r"^print.*$", "", snippet, flags=re.MULTILINE))
     (folder / "pack").mkdir()
     (folder / "pack" / "age.py").write_text(TWICE)

@@ -1,4 +1,4 @@
-"""The table in a README."""
+"""The table of results in a document."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rnar.report.shared import gather
 from rnar.report.tables import listing
 
 
-def test_the_readme_has_the_table_of_the_shared_results():
-    results, readme = ROOT / "results" / "runs.csv", (ROOT / "README.md").read_text("utf-8")
+def test_the_docs_have_the_table_of_the_shared_results():
+    results, document = ROOT / "results" / "runs.csv", (ROOT / "docs" / "results" / "runs.md").read_text("utf-8")
     shown = [row for row in gather([results], silent) if row.steps >= 1000 and row.test_n64 is not None]
     table = FORMATS["markdown"](listing(shown))
-    (there,) = re.findall(r"<!-- results -->\n(.*)\n<!-- /results -->", readme, re.DOTALL)
+    (there,) = re.findall(r"<!-- results -->\n(.*)\n<!-- /results -->", document, re.DOTALL)
     assert there == table.strip(), (
-        "write it anew with: rnar report results/runs.csv --least-steps 1000 --finished --readme README.md"
+        "write it anew with: rnar report results/runs.csv --least-steps 1000 --finished --readme docs/results/runs.md"
     )
 
 
