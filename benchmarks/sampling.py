@@ -211,8 +211,9 @@ def page(rows: list[Row], versions: dict[str, str], rounds: int) -> str:
     text = [
         "# Sampling speed",
         "",
-        "Microseconds of processor time per sample (draw a problem, run the algorithm, record each step), one core, medians",
-        f"of {rounds} rounds by turns; rnar in batches of {BATCH}, dm-clrs by `build_sampler`. Both draw the same samples.",
+        "Microseconds of processor time per sample (draw a problem, run the algorithm, record each step), one core,",
+        f"medians of {rounds} rounds by turns; rnar in batches of {BATCH}, dm-clrs by `build_sampler`.",
+        "Both draw the same samples.",
         "",
         *(["\n".join(f"* {said}" for said in summary(rows)), ""] if both else []),
         *lines,

@@ -15,13 +15,11 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-INCLUDED = '--8<-- "'
-"""code that stands in a file of examples/, which tests/test_examples.py runs"""
 
 
 def blocks(page: str, language: str) -> list[str]:
-    found = [code for name, code in BLOCK.findall((DOCS / page).read_text("utf-8")) if name == language]
-    return [code for code in found if INCLUDED not in code]
+    """The code of a page, without what stands in examples/ and is run by tests/test_examples.py."""
+    return [code for name, code in BLOCK.findall((DOCS / page).read_text("utf-8")) if name == language]
 
 
 WITH_CODE = [page for page in PAGES if blocks(page, "python")]

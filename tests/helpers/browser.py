@@ -142,6 +142,13 @@ class Browser:
             of_down = text if kind == "keyDown" else {}
             self._call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=KEYS[key], **of_down)
 
+    def write(self, text: str) -> None:
+        """Letters, one after the other, into what has the focus."""
+        for letter in text:
+            key = dict(key=letter, windowsVirtualKeyCode=ord(letter.upper()))
+            self._call("Input.dispatchKeyEvent", type="keyDown", text=letter, **key)
+            self._call("Input.dispatchKeyEvent", type="keyUp", **key)
+
     def click(self, selector: str, x: float = 0.5, y: float = 0.5) -> None:
         """Click within an element, at those shares of its width and height."""
         code = "(e => { e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect(); "

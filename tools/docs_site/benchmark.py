@@ -6,6 +6,7 @@ import ast
 import hashlib
 import io
 import os
+import re
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -13,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from tables import ABOUT_RUNS, ROOT, RUN_HEAD, finished, percent, published, rows, run_line, table, title
 
 import rnar
 import rnar.clrs
 from rnar.cli.main import main
 from rnar.clrs.problems.graphs import Graphs
 from rnar.inference import pretrained
+from tables import ABOUT_RUNS, ROOT, RUN_HEAD, finished, published, rows, run_line, table, title
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -86,7 +87,7 @@ def page(task: str) -> str:
         f"`{task}` is one of the tasks of the chapter on {rnar.clrs.find(task).chapter}.",
         "## An example",
         f"The algorithm, step by step; {beside} (`rnar view {task} --n {size(task)} --seed {SEED}`).",
-        f'<iframe class="rnar" title="{title(task)}, step by step" src="view/{task}.html" loading="lazy"></iframe>',
+        f'<iframe class="rnar" title="{title(task)}" src="view/{task}.html#{middle(task)}" loading="lazy"></iframe>',
         details(f"The same as text: rnar data show {task}", "text", printed("data", "show", task, *example(task))),
         details("The algorithm, as it is recorded", "python", source(task)),
         "## Features",
@@ -153,9 +154,12 @@ def run_table(about: str, runs: list[dict[str, str]]) -> str:
 
 
 def best(task: str) -> str:
-    """The best score of a finished run, of any of its networks."""
-    values = [run[name] for run in finished(task) for name in ("test_n64", "test_last", "test_average") if run[name]]
-    return percent(max(values, key=float)) if values else "–"
+    """The best score at n=64 of a finished run, of any of its networks, or of a pretrained network."""
+    runs = [*finished(task), *(row for row in rows("results/panel/runs.csv") if row["task"] == task)]
+    values = [float(run[name]) for run in runs for name in ("test_n64", "test_last", "test_average") if run[name]]
+    cards = [card for name in pretrained.names() if (card := pretrained.read_card(pretrained.home() / name))]
+    values += [card.tests[task].score for card in cards if task in card.tests]
+    return f"{100 * max(values):.2f}" if values else "–"
 
 
 def details(summary: str, language: str, text: str) -> str:
@@ -192,6 +196,13 @@ def viewed(task: str) -> str:
         CACHE.mkdir(parents=True, exist_ok=True)
         kept.write_text(text, "utf-8")
     return kept.read_text("utf-8")
+
+
+def middle(task: str) -> int:
+    """The step at which the page of a task begins."""
+    steps = re.search(r'"steps":(\d+)', viewed(task))
+    assert steps, task
+    return int(steps[1]) // 2
 
 
 @cache

@@ -11,12 +11,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import api
-import benchmark
-import models
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+import api
+import benchmark
+import models
 
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "LOG.md": "log.md"}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from functools import cache
 from typing import Any
 
-from tables import ABOUT_RUNS, RUN_HEAD, finished, published, rows, run_line, table, title
-
 import rnar
 from rnar import models
+from tables import ABOUT_RUNS, RUN_HEAD, finished, published, rows, run_line, table, title
 
 SECTION = "Models"
 COUNTED = "quickselect"
@@ -51,10 +51,10 @@ def page(name: str) -> str:
     paper = f"{model.paper.authors}, {model.paper.year}: *{model.paper.title}*." if model.paper else "Not in a paper."
     parts = [
         f"# {title(name)}",
-        f"```text\n{model.equation}\n```",
+        f"```text\n{textwrap.fill(model.equation, 84)}\n```",
         NOTATION,
         table(("", ""), [["paper", paper], ["what differs", model.differs], *sees(model)], left=2),
-        f"```python\nnetwork = rnar.models.find(\"{name}\").build(\"{COUNTED}\", seed=0)  # a torch.nn.Module\n```",
+        f'```python\nnetwork = rnar.models.find("{name}").build("{COUNTED}", seed=0)  # a torch.nn.Module\n```',
         f"On the command line: `rnar train {COUNTED} --model {name}`, `rnar models {name}`.",
         "## Scores",
         getattr(models, "FOUND", {}).get(name, ""),

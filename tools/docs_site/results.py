@@ -1,6 +1,6 @@
 """The tables of README.md and docs/results/ that are made of the rows of results/.
 
-    python tools/docs_site/results.py      # write them anew
+python tools/docs_site/results.py      # write them anew
 """
 
 from __future__ import annotations
