@@ -23,13 +23,12 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 WITH_CODE = [page for page in PAGES if blocks(page, "python")]
-COMMANDS = [
-    (page, line)
+COMMANDS = {
+    page: [
+        line for code in blocks(page, "bash") for line in code.replace("\\\n", " ").splitlines() if line[:5] == "rnar "
+    ]
     for page in PAGES
-    for code in blocks(page, "bash")
-    for line in code.splitlines()
-    if line.startswith("rnar ")
-]
+}
 
 
 @pytest.mark.parametrize("page", WITH_CODE)
@@ -45,9 +44,9 @@ def test_the_code_of_a_page_runs_from_above_to_below(page, capsys, tmp_path, mon
         assert capsys.readouterr().out.splitlines()[: len(shown)] == shown
 
 
-@pytest.mark.parametrize(("page", "command"), COMMANDS, ids=[command for _, command in COMMANDS])
-def test_a_command_of_a_page_works(page, command, capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", [page for page in PAGES if COMMANDS[page]])
+def test_the_commands_of_a_page_work_one_after_the_other(page, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, out, err = runner(capsys)(*shlex.split(command, comments=True)[1:])
-    assert code == 0, err
-    assert out
+    for command in COMMANDS[page]:
+        code, _, err = runner(capsys)(*shlex.split(command, comments=True)[1:])
+        assert code == 0, f"{command}: {err}"

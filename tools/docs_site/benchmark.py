@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -190,12 +191,18 @@ def source(task: str) -> str:
 
 def viewed(task: str) -> str:
     """The page of `rnar view`; kept in a cache until the sources change."""
-    kept = CACHE / f"{state()}-{task}.html"
-    if not kept.exists():
-        text = rnar.view(task, n=size(task), seed=SEED).html
-        CACHE.mkdir(parents=True, exist_ok=True)
-        kept.write_text(text, "utf-8")
-    return kept.read_text("utf-8")
+    kept = CACHE / state() / f"{task}.html"
+    if kept.exists():
+        return kept.read_text("utf-8")
+    for folder in CACHE.glob("*"):
+        if folder.name != state():
+            shutil.rmtree(folder, ignore_errors=True)
+    text = rnar.view(task, n=size(task), seed=SEED).html
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    partial = kept.with_suffix(f".{os.getpid()}")
+    partial.write_text(text, "utf-8")
+    os.replace(partial, kept)  # whole, or not at all
+    return text
 
 
 def middle(task: str) -> int:
