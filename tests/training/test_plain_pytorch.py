@@ -1,4 +1,4 @@
-"""The loop in plain PyTorch that docs/pytorch.md shows."""
+"""The loop in plain PyTorch that docs/tutorials/pytorch.md shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import rnar
 from helpers.training import small_test
 from rnar.training import Run, testing
 
-PAGE = (Path(__file__).parents[2] / "docs" / "pytorch.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "tutorials" / "pytorch.md").read_text("utf-8")
 CODE, COMMAND = re.findall(r"```(?:python)?\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -23,7 +23,7 @@ CODE, COMMAND = re.findall(r"```(?:python)?\n(.*?)```", PAGE, re.DOTALL)
 def shown() -> dict[str, Any]:
     """What the page's program leaves when it has run."""
     names: dict[str, Any] = {}
-    exec(compile(CODE, "docs/pytorch.md", "exec"), names)
+    exec(compile(CODE, "docs/tutorials/pytorch.md", "exec"), names)
     names["stream"].close()
     return names
 

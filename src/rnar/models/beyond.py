@@ -88,4 +88,4 @@ FOUND = {
     "scan": "Topological Sort at n=64 after 1,000 steps, one seed: 98.8, triplet-gmpnn 88.8, rnar 86.8; "
     "LCS Length 72.9, triplet-gmpnn 85.5. A step costs 1.2 times one of triplet-gmpnn.",
 }
-"""what came of training some of them here (docs/reproduction.md)"""
+"""what came of training some of them here (docs/results/reproduction.md)"""
