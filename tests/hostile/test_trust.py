@@ -298,13 +298,14 @@ STATES: dict[str, Callable[[dict[str, Tensor], dict[str, Any]], Any]] = {
     "a square below 0": of("adam/exp_avg_sq/", lambda x: -x - 1),
     "weights of whole numbers": of("weights/", lambda x: x.long()),
     "no weights of a candidate": without("candidate/"),
+    "weights of half precision": of("weights/", lambda x: x.half()),
     "no candidates": lambda tensors, notes: notes.update(candidates=[]),
     "a step beyond the last": lambda tensors, notes: notes.update(step=10**30),
+    "a step before its best": lambda tensors, notes: notes.update(step=1, improved=2),
 }
 
 
 @pytest.mark.parametrize("name", STATES)
-@missing("only names, shapes and finite numbers of a state are checked, and its notes by their form")
 def test_a_state_that_cannot_be_is_refused_before_anything_is_written(run, folder, name):
     before = changed_state(folder, STATES[name])
     refused(run("train", "--resume", folder, "--steps", "4"), STATE)

@@ -5,20 +5,22 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 import msgspec
 import numpy as np
 import torch
+from msgspec import Meta
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from rnar.clrs import Batch
+from rnar.common.checking import shown
 from rnar.evaluation.evaluate import evaluate
 from rnar.runtime.workers import Workers
 from rnar.training.data import selection_samples, selection_set, training_data, validation_set, wider_set
 from rnar.training.files import pack, unpack
-from rnar.training.result import Amount, Candidate, Count
+from rnar.training.result import Amount, Candidate, Count, Share
 from rnar.training.run import Run, Which, below, check_state, load_weights
 from rnar.training.schedules import factor, name_of
 from rnar.training.settings import Settings
@@ -41,8 +43,21 @@ class Kept(NamedTuple):
         return pack(self.weights, {"step": self.step, "validation": self.score})
 
 
-class Notes(TypedDict):
-    """What a state has beside tensors. Older ones have one `best` in place of candidates."""
+class KeptNote(TypedDict):
+    score: Share
+    step: Count
+
+
+class LaterNotes(TypedDict, total=False):
+    """What not all versions of states have: older ones have one `best` in place of candidates."""
+
+    best: KeptNote
+    candidates: Annotated[list[KeptNote], Meta(min_length=1)]
+    improved: Count
+
+
+class Notes(LaterNotes):
+    """What a state has beside tensors."""
 
     step: Count
     streams: dict[str, dict[str, Any]]
@@ -256,16 +271,27 @@ class Learner:
             self.candidates = _candidates(tensors, notes)
             if self.average is not None:
                 self.average = below("average/", tensors)
+                if not self.average:
+                    raise ValueError("it has no average of the weights")
             self._sums = {task: Counter(sums) for task, sums in notes["sums"].items()}
             self.step, self._summed = notes["step"], notes["summed"]
             self.seconds, self.memory_mb = notes["seconds"], notes["memory_mb"]
             self.improved = notes.get("improved", self.candidates[0].step)  # older states do not say
+            self._check_steps()
             for task, stream in self.streams.items():
                 stream.restore(notes["streams"][task])
         except (KeyError, TypeError) as error:
             raise ValueError(f"{path} is damaged or not of a run: it has no {error}") from None
         except ValueError as error:
             raise ValueError(f"{path} is not of this run: {error}") from None
+
+    def _check_steps(self) -> None:
+        """Raise where no run of these settings can be after what was restored."""
+        if lacking := [kept.step for kept in self.candidates if not kept.weights]:
+            raise ValueError(f"it has no weights of step {lacking[0]}, which was one of the best")
+        last, steps = max(self.improved, *(kept.step for kept in self.candidates)), self.settings.steps
+        if not last <= self.step <= steps:
+            raise ValueError(f"it is of step {shown(self.step)}, and has the best of {shown(last)}, of {steps} steps")
 
     def close(self) -> None:
         self.workers.close()

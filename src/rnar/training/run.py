@@ -23,6 +23,8 @@ NETWORKS: dict[Which, str] = {
     "average": "the average of the weights",
 }
 """those of a run, in words"""
+NEVER_NEGATIVE = ("adam/step", "adam/exp_avg_sq")
+"""groups of a state's tensors"""
 
 
 class Run:
@@ -139,27 +141,34 @@ def result_of(path: Path) -> Result | None:
 
 
 def load_weights(reasoner: Reasoner, weights: dict[str, Tensor], path: Path) -> None:
-    """Give a network these weights, if they are exactly those it has room for."""
-    _check_fit(reasoner.state_dict(), weights, path)
+    """Give a network these weights, if they are exactly those it has room for; they may be in half precision."""
+    ours = reasoner.state_dict()
+    halved = [name for name, x in weights.items() if name in ours and x.dtype == torch.float16]
+    _check_fit({**ours, **{name: ours[name].half() for name in halved}}, weights, path)
     reasoner.load_state_dict(weights)
 
 
 def check_state(reasoner: Reasoner, state: dict[str, Tensor], path: Path) -> None:
-    """Raise if a saved state has weights, or Adam's moments of them, that this network has no room for."""
+    """Raise if a saved state has weights, or Adam's moments of them, that this network has no room for or cannot have
+    come to."""
     ours, groups = reasoner.state_dict(), {name.rpartition("/")[0] for name in state}
     for group in sorted(groups):
         part = below(f"{group}/", state)
         room = {name: tensor for name, tensor in ours.items() if name in part or not group.startswith("adam/")}
         _check_fit({name: torch.zeros(()) for name in room} if group == "adam/step" else room, part, path)
+        if group in NEVER_NEGATIVE and (wrong := [name for name, tensor in part.items() if (tensor < 0).any()]):
+            raise ValueError(f"{path} does not fit the run's network: it has numbers below 0 in {group}/{wrong[0]}")
 
 
 def _check_fit(ours: dict[str, Tensor], theirs: dict[str, Tensor], path: Path) -> None:
-    """Raise unless their tensors are of our names and shapes, and all their numbers are finite."""
+    """Raise unless their tensors are of our names, shapes and types, and all their numbers are finite."""
     shapes = {name: (tuple(theirs[name].shape), tuple(ours[name].shape)) for name in ours if name in theirs}
+    types = {name: (theirs[name].dtype, ours[name].dtype) for name in shapes}
     wrong = {
         "lacks": [name for name in ours if name not in theirs],
         "has besides": [name for name in theirs if name not in ours],
         "has in other shapes": [f"{name} {its} for {own}" for name, (its, own) in shapes.items() if its != own],
+        "has of other types": [f"{name} {its} for {own}" for name, (its, own) in types.items() if its != own],
         "has with NaN or infinity": [name for name, tensor in theirs.items() if not tensor.isfinite().all()],
     }
     some = {what: ", ".join(x[:3]) + (f" and {len(x) - 3} more" if len(x) > 3 else "") for what, x in wrong.items()}
