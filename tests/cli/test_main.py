@@ -63,6 +63,10 @@ def test_a_missing_or_malformed_argument_is_refused(run):
         (ValueError("one\ntwo"), 2, "rnar: one two"),
         (OSError(28, "No space left on device", "x.npz"), 2, "rnar: x.npz: No space left on device"),
         (MemoryError(), 2, "rnar: out of memory"),
+        (
+            RuntimeError("[enforce fail at x.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you ..."),
+            *(2, "rnar: out of memory: can't allocate memory: you ..."),
+        ),
         (KeyboardInterrupt(), 130, "rnar: interrupted"),
     ],
 )

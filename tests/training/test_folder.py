@@ -21,6 +21,7 @@ from helpers.training import contents, tiny
 from rnar.common.lock import locked
 from rnar.models import find
 from rnar.nn.reasoner import old_name
+from rnar.runtime import Workers
 from rnar.training import Run, Settings, Watch, loop, train
 from rnar.training import folder as training_folder
 from rnar.training.files import pack, unpack
@@ -351,6 +352,19 @@ def test_training_that_diverges_says_when_and_keeps_the_best_network(small, tmp_
     with pytest.raises(ValueError, match=r"diverged at step \d+: the norm .* is \w+; the best network so far, of step"):
         train(tiny(tmp_path / "run", learning_rate=1e30, clip=math.inf, model="mpnn"))
     assert Run(tmp_path / "run").network()
+
+
+def test_a_run_whose_memory_ends_goes_on_as_if_nothing_had_come_between(small, tmp_path, uninterrupted, monkeypatch):
+    def allocate(self, *_):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.")
+
+    for name in ("backward", "map"):  # in a step, and in a validation
+        with monkeypatch.context() as patch:
+            patch.setattr(Workers, name, allocate)
+            with pytest.raises(RuntimeError, match="allocate memory"):
+                train(tiny(tmp_path / "run"))
+    train(tiny(tmp_path / "run"))
+    assert contents(tmp_path / "run") == uninterrupted
 
 
 def test_settings_alone_bind_nobody(small, tmp_path, uninterrupted):

@@ -11,6 +11,7 @@ from rnar.benchmark.flops import forward_flops, machine_speed, sample_steps
 from rnar.benchmark.reference import Reference
 from rnar.clrs import Stream
 from rnar.evaluation.evaluate import evaluate
+from rnar.evaluation.memory import check_step
 from rnar.models import Model
 from rnar.runtime.workers import Precision, Workers
 from rnar.training.environment import chosen_device, versions
@@ -44,6 +45,7 @@ class Ours:
         with Stream(task, batch=batch, sizes=(n,), transform=model.batch, ahead=0) as stream:
             self.batches = [next(stream) for _ in range(1 + rounds)]
         self.reasoner = model.build(task, size).to(self.device)
+        check_step(self.reasoner, task, self.batches[0].nodes, batch)
         self.workers = Workers(self.reasoner, threads)
         self.optimiser = torch.optim.Adam(self.reasoner.parameters(), LEARNING_RATE, fused=True)
         size = model.size if size is None else size

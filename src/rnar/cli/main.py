@@ -93,6 +93,8 @@ def _code_of(error: BaseException) -> int:
             return _complain(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
         case MemoryError():
             return _complain(f"out of memory: {error}".removesuffix(": "))
+        case RuntimeError() if "allocate memory" in str(error) or "out of memory" in str(error):  # torch's
+            return _complain(f"out of memory: {str(error).splitlines()[0].rpartition('Allocator: ')[2]}")
         case ValueError() | OverflowError():
             return _complain(f"{place}: {error}".removeprefix(": "))
     if not place:

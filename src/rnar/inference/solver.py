@@ -13,9 +13,8 @@ from typing import Any
 from rnar.clrs import find
 from rnar.clrs.batch import stacked
 from rnar.common.checking import checked
-from rnar.common.memory import check_memory
 from rnar.evaluation.beliefs import Belief, believed
-from rnar.evaluation.memory import step_bytes
+from rnar.evaluation.memory import check_step
 from rnar.evaluation.sets import OFFICIAL
 from rnar.inference import pretrained
 from rnar.inference.answer import Answer, described
@@ -122,8 +121,7 @@ class Solver:
         groups, beliefs = defaultdict[tuple[str, int], list[int]](list), dict[int, Belief]()
         for k, problem in enumerate(problems):
             task, nodes = problem.sample.task, problem.sample.nodes
-            what = f"{task}: {nodes} nodes are too many for this network: the features of a step"
-            check_memory(step_bytes(self.reasoner, task, nodes), what)
+            check_step(self.reasoner, task, nodes)
             groups[task, nodes].append(k)
         for places in groups.values():
             share = len(places) / len(problems)

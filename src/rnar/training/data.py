@@ -13,6 +13,12 @@ def training_data(settings: Settings, task: str) -> Stream:
     return _stream(settings, task, settings.seed, settings.batch, sizes)
 
 
+def largest(settings: Settings, task: str) -> int:
+    """How many nodes the largest samples have that a network learns a task from."""
+    problem = find(task).problem
+    return problem.only_size or max(map(problem.length, settings.sizes or problem.training_sizes))
+
+
 def validation_set(settings: Settings, task: str) -> Batch:
     """The samples of a task on which networks are compared: drawn as training data are, and the same in every run."""
     return _drawn(settings, task, VALIDATION_SEED, settings.validation_samples, VALIDATION_SIZE)

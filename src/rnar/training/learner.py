@@ -17,8 +17,9 @@ from torch.nn.utils import clip_grad_norm_
 from rnar.clrs import Batch
 from rnar.common.checking import shown
 from rnar.evaluation.evaluate import evaluate
+from rnar.evaluation.memory import check_step
 from rnar.runtime.workers import Workers
-from rnar.training.data import selection_samples, selection_set, training_data, validation_set, wider_set
+from rnar.training.data import largest, selection_samples, selection_set, training_data, validation_set, wider_set
 from rnar.training.files import pack, unpack
 from rnar.training.result import Amount, Candidate, Count, Share
 from rnar.training.run import Run, Which, below, check_state, load_weights
@@ -74,6 +75,8 @@ class Learner:
         self.settings, self.device, self.model = settings, device, settings.recipe
         reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
         self.reasoner = reasoner.to(device).train()
+        for task in settings.tasks:
+            check_step(self.reasoner, task, largest(settings, task), settings.batch)
         memory = None if settings.memory is None else int(settings.memory * 1e9)
         self.workers = Workers(self.reasoner, settings.threads, memory)
         kind, decay = torch.optim.AdamW if settings.weight_decay else torch.optim.Adam, settings.weight_decay
