@@ -214,24 +214,28 @@ def wrong_calls() -> dict[str, Callable[[], Any]]:
 
 
 WRONG = [
-    "name, find", "seed, build, None", "seed, build, text", "seed, build, large", "seed, evaluate", "view, evaluate",
+    "name, find", "seed, build, None", "seed, build, text", "seed, build, large",
     "batch, loss", "batch, Model.batch", "reversal, Model", "tasks, build", "name, Model", "reasoner, Workers",
     "threads, Workers", "mode, HintConfig", "size, LSTM", "size, Max", "loss, auxiliary_loss",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
-@missing("it is not checked, or another error tells")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("seed, evaluate", "view, evaluate"),
+        *(pytest.param(name, marks=missing("it is not checked, or another error tells")) for name in WRONG),
+    ],
+)
 def test_a_wrong_argument_is_told_by_its_name(name):
     parameter = name.partition(",")[0]
     with pytest.raises(ValueError, match=rf"(?i)\b{parameter}\b[^\n]*$"):
         wrong_calls()[name]()
 
 
-@missing("NumPy does not know the type")
 def test_a_tensor_of_bfloat16_is_traced():
     key = torch.tensor([5.0, 2.0, 9.0])
-    assert rnar.trace("minimum", key.bfloat16()).outputs == rnar.trace("minimum", key).outputs
+    np.testing.assert_equal(rnar.trace("minimum", key.bfloat16()).outputs, rnar.trace("minimum", key).outputs)
 
 
 # Models of a user's own

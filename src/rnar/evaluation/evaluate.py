@@ -19,7 +19,7 @@ from torch import Tensor
 
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec
-from rnar.common.checking import checked
+from rnar.common.checking import checked, shown
 from rnar.evaluation.changes import Changes
 from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.measures import Tally, measure_of
@@ -78,6 +78,8 @@ def evaluate(
         precision: Of products of pairs; in bfloat16 they are quicker where a CPU has it, and less exact.
     """
     batch = as_batch(batch)
+    if seed < 0:
+        raise ValueError(f"seed must be at least 0, not {shown(seed)}")
     if batch.size == 0:
         raise ValueError("this batch has no samples to evaluate a network on")
     with workers_of(network) as workers:
@@ -129,7 +131,10 @@ def _taken(batch: Batch, some: np.ndarray, hints: bool, view: View | None) -> Ba
     """Some samples as the model sees them. It is given no hint but the first: others are taken if they are needed."""
     given = batch if hints else replace(batch, lengths=np.minimum(batch.lengths, 1))
     piece = given.part(some)
-    return replace(as_batch(view(piece)) if view else piece, lengths=batch.lengths[some])
+    seen = view(piece) if view else piece
+    if not isinstance(seen, Batch):
+        raise ValueError(f"view must make a batch of a batch, not {shown(seen)}")
+    return replace(seen, lengths=batch.lengths[some])
 
 
 @torch.no_grad()

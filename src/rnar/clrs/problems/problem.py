@@ -182,7 +182,7 @@ def square_matrix(name: str, values: Any) -> np.ndarray:
 
 
 def _numbers(name: str, values: Any) -> np.ndarray:
-    values = values.detach().cpu() if hasattr(values, "detach") else values  # a tensor
+    values = values.detach().cpu().double().numpy() if hasattr(values, "detach") else values  # NumPy has no bfloat16
     try:
         array = np.array(values, dtype=np.float64, order="C")
     except OverflowError:
