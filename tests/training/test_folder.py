@@ -339,6 +339,16 @@ def test_nothing_is_written_through_a_link_out_of_the_folder(small, tmp_path, na
     assert outside.read_bytes() == before
 
 
+def test_nothing_is_added_to_a_hard_link(small, tmp_path):
+    train(tiny(tmp_path / "run"))
+    outside = tmp_path / "outside"
+    os.link(tmp_path / "run" / "metrics.jsonl", outside)
+    before = outside.read_bytes()
+    with pytest.raises(ValueError, match="metrics.jsonl is a hard link, and a run writes into no file outside"):
+        train(tiny(tmp_path / "run", steps=8))
+    assert outside.read_bytes() == before
+
+
 def test_the_folder_itself_may_be_a_link(small, tmp_path, uninterrupted):
     (tmp_path / "link").symlink_to(tmp_path / "run")
     with pytest.raises(ValueError, match="link is a link to .*run, which is not there; make it, or choose another"):

@@ -91,6 +91,9 @@ def claimed(settings: Settings) -> Iterator[Folder]:
         if (path / name).is_symlink():
             raise ValueError(f"{path / name} is a link, and a run writes into no file outside of its folder; "
                              "put the file itself there")  # fmt: skip
+    if (path / METRICS).exists() and (path / METRICS).stat().st_nlink > 1:  # the one file that is added to
+        raise ValueError(f"{path / METRICS} is a hard link, and a run writes into no file outside of its folder; "
+                         "put a copy of it there")  # fmt: skip
     with locked(path / LOCK):
         for name in FILES:
             for partial in path.glob(f".{name}.*.partial"):  # of a process that was killed
