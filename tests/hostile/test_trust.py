@@ -168,14 +168,10 @@ os._exit(0)
 
 
 @LINUX
-@pytest.mark.skip(reason="more often than not it hangs: see the next test")
 def test_threads_evaluate_one_network_at_once():
     assert run_python(THREADS)[0] == "80\n"
 
 
-@pytest.mark.xfail(
-    sys.version_info < (3, 12), strict=True, reason="before Python 3.12 functools.cached_property holds a lock"
-)
 def test_nothing_that_computes_holds_a_lock_that_a_forked_process_would_wait_for():
     """Another thread may hold it while a worker process is forked, and there nobody ever releases it."""
     modules = [module for name, module in sys.modules.items() if re.match(r"rnar\.(functional|nn|evaluation)\.", name)]

@@ -1,7 +1,6 @@
 """What a network believed while it solved problems: its decisions at each step, and how sure it was of them."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from torch import Tensor
 from rnar.clrs import find
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Feature, Spec
+from rnar.common.cached import cached_property
 from rnar.evaluation.evaluate import Piece, Progress, View, in_pieces, run_through, workers_of
 from rnar.evaluation.evaluation import Evaluation
 from rnar.evaluation.measures import Tally, measure_of

@@ -11,13 +11,13 @@ that reads `W2 (W1 x + b1) + b2` multiplies the weights once a rollout, and neve
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from rnar.common.cached import cached_property
 from rnar.functional.relu import NARROW, linear_relu, narrow_mlp
 from rnar.functional.scope import of_weights, precision_of
 

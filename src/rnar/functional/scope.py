@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor
+
+from rnar.common.cached import cached_property
 
 Value = TypeVar("Value")
 Purpose = Literal["noise", "teacher", "processor", "batch"]

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from rnar.clrs import Sample, find
 from rnar.clrs.naming import classes, labels
+from rnar.common.cached import cached_property
 from rnar.common.checking import checked
 from rnar.evaluation.beliefs import Belief, Wrong, is_judged
 from rnar.inference.equivalence import equally_good

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
 from html import escape
 from itertools import islice
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from rnar.clrs import find
 from rnar.clrs.batch import stacked
+from rnar.common.cached import cached_property
 from rnar.common.checking import checked
 from rnar.evaluation.beliefs import Belief, believed
 from rnar.evaluation.memory import check_step

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from torch import Tensor, nn
@@ -11,6 +10,7 @@ from torch import Tensor, nn
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec
 from rnar.common.blame import definition_of
+from rnar.common.cached import cached_property
 from rnar.nn.composed import Marks
 from rnar.nn.decoders import Widths
 from rnar.nn.heads import HintConfig, TaskHeads

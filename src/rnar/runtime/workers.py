@@ -7,6 +7,7 @@ bears other work on the machine far better. The sum is taken in a fixed order: t
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal
@@ -26,6 +27,19 @@ from rnar.runtime.shares import shares
 Precision = Literal["float32", "bfloat16"]
 Tell = Callable[[float], None]
 MOST_THREADS = 256  # more can only be a mistake
+LOCKS: dict[int, threading.RLock] = {}
+"""of each process, by its number: a forked one must not wait for a thread that it does not have"""
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let the threads of a process compute one after the other: all cores work for each of them.
+
+    So no process is forked while another thread holds a lock, which nobody would release over there; and no thread
+    sees the network in the mode that another one has it in for a while.
+    """
+    with LOCKS.setdefault(os.getpid(), threading.RLock()):
+        yield
 
 
 class Workers:
@@ -52,6 +66,7 @@ class Workers:
         self._processes: list[WorkerProcess] = []
         self._weights: SharedWeights | None = None
 
+    @alone()
     def backward(
         self, batch: Batch, seed: int = 0, progress: float = 0.0, precision: Precision = "float32"
     ) -> dict[str, float]:
@@ -81,6 +96,7 @@ class Workers:
             for name in in_order
         }
 
+    @alone()
     def map(self, work: Work, items: Iterable[Any], tell: Tell | None = None) -> list[Any]:
         """What `work` makes of each item, in their order; whichever core is free takes the next.
 
