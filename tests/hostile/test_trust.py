@@ -76,7 +76,6 @@ MODES = {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode}
 
 @LINUX
 @pytest.mark.parametrize("mode", MODES)
-@missing("a worker process keeps the mode that it was forked in")
 def test_workers_that_evaluated_without_gradients_learn_afterwards(mode):
     workers, batch = made(threads=2)
     with MODES[mode]():
@@ -86,7 +85,6 @@ def test_workers_that_evaluated_without_gradients_learn_afterwards(mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@missing("training takes over the mode of whoever calls it")
 def test_training_is_the_same_where_gradients_are_switched_off(mode, folder, tmp_path):
     with MODES[mode]():
         train(tiny(tmp_path / "other", steps=2))
@@ -94,7 +92,6 @@ def test_training_is_the_same_where_gradients_are_switched_off(mode, folder, tmp
 
 
 @pytest.mark.parametrize("how", ["built", "loaded"])
-@missing("its parameters are tensors of that mode")
 def test_a_network_that_was_made_under_inference_mode_can_learn(how, folder):
     model = rnar.models.find("rnar")
     with torch.inference_mode():

@@ -141,7 +141,8 @@ class Model:
         specs = {task: self.spec(task) for task in ([tasks] if isinstance(tasks, str) else tasks)}
         if not specs:
             raise ValueError("a network needs at least one task to learn")
-        with torch.random.fork_rng(devices=()):  # others draw from the global generator: leave it as it was
+        # others draw from the global generator: leave it as it was; what is made in inference mode could never learn
+        with torch.random.fork_rng(devices=()), torch.inference_mode(False):
             torch.default_generator.manual_seed(seed)
             return Reasoner(
                 specs,

@@ -156,6 +156,8 @@ def _stop(end: Connection, process: int, owner: int) -> None:
     end.close()
 
 
+@torch.inference_mode(False)
+@torch.enable_grad()  # whatever the mode was in which it was forked
 def _serve(end: Connection, network: nn.Module, weights: SharedWeights, gradients: list[Tensor], flags: Tensor) -> None:
     """Answer until the other side is gone."""
     # Ctrl-C, a terminal that is closed and whoever ends a job send these to all processes at once. They are for the

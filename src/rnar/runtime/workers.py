@@ -67,6 +67,8 @@ class Workers:
         self._weights: SharedWeights | None = None
 
     @alone()
+    @torch.inference_mode(False)
+    @torch.enable_grad()
     def backward(
         self, batch: Batch, seed: int = 0, progress: float = 0.0, precision: Precision = "float32"
     ) -> dict[str, float]:

@@ -40,6 +40,8 @@ def train(settings: Settings | str | Sequence[str], watch: Watch | None = None, 
     return finished(run) or _train(run, watch or Watch())
 
 
+@torch.inference_mode(False)
+@torch.enable_grad()  # whatever the mode of the caller
 def _train(settings: Settings, watch: Watch) -> Result:
     if settings.tensorboard:
         watch = Watches(watch, TensorBoard())

@@ -53,6 +53,7 @@ class Run:
         return read_metrics(self.path / METRICS)
 
     @checked
+    @torch.inference_mode(False)  # or it could never learn
     def network(self, device: str | torch.device = "cpu", which: Which = "best") -> Reasoner:
         """A network of this run: the best, by validation or, when the run is finished, the selected one that was
         tested; or the last; or the average of the weights. It is ready to be used: in evaluation mode."""
