@@ -124,14 +124,12 @@ compiled = torch.compile(network, backend="eager")
 """
 
 
-@missing("dynamo follows the draws of a step into NumPy, and fails where sizes vary")
 def test_a_compiled_network_computes_at_several_sizes():
     code = "network.compile(backend='eager')\nfound = [network.loss(batch).item() for batch in batches]\n"
     code += "torch.testing.assert_close(found, expected)\nprint('as before')"
     assert run_python(COMPILED + code)[0].endswith("as before\n")
 
 
-@missing("a compiled module is no Reasoner")
 def test_a_compiled_network_is_evaluated():
     code = "print(rnar.evaluate(compiled, batches[0]).score == rnar.evaluate(network, batches[0]).score)"
     assert run_python(COMPILED + code)[0].endswith("True\n")

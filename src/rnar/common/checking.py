@@ -56,6 +56,7 @@ def fits(value: Any, kind: Any) -> bool:
     if inner and issubclass(origin, Iterable):
         listed = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, Iterator))
         return listed and all(fits(entry, inner[0]) for entry in value)
+    value = getattr(value, "_orig_mod", value)  # what torch.compile made is of the type of what it was given
     return isinstance(value, (origin, ALSO.get(origin, ()))) and (origin is bool or not isinstance(value, bool))
 
 

@@ -21,8 +21,14 @@ def draws(seed: int, device: torch.device, purpose: Purpose, t: int) -> torch.Ge
         seed = (seed * 1_000_003 + t) % 2**63
     else:
         words = (seed, t, ("teacher", "processor", "batch").index(purpose))
-        seed = int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> np.uint64(1))
+        mixed: Callable[..., int] = torch.compiler.disable(_mixed) if torch.compiler.is_compiling() else _mixed
+        seed = mixed(words)
     return torch.Generator(device).manual_seed(seed)
+
+
+def _mixed(words: tuple[int, ...]) -> int:
+    """What is no work for dynamo, which would make tensors of these numbers."""
+    return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def generator() -> torch.Generator | None:

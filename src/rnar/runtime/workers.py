@@ -55,6 +55,7 @@ class Workers:
     """
 
     def __init__(self, reasoner: Reasoner, threads: int | None = None, memory: int | None = None):
+        reasoner = getattr(reasoner, "_orig_mod", reasoner)  # what torch.compile was given: workers have kernels
         device = next(reasoner.parameters()).device
         check_threads(threads)
         self.threads = threads or (available_cores() if device.type == "cpu" else 1)
