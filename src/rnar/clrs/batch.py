@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rnar.clrs.spec import Spec
-from rnar.common.checking import checked
+from rnar.common.checking import checked, shown
 
 if TYPE_CHECKING:
     import torch
@@ -187,7 +187,8 @@ def as_batch(samples: Batch | Sample) -> Batch:
         return samples.batch()
     if not isinstance(samples, Batch):
         raise ValueError(
-            f"a batch (of rnar.clrs.sample, official or Stream) or a sample (of trace) is expected, not {samples!r:.80}"
+            "a batch (of rnar.clrs.sample, official or Stream) or a sample (of trace) is expected, not "
+            f"{shown(samples)}"
         )
     return samples
 

@@ -22,7 +22,7 @@ WORDS: dict[Any, str] = {
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """The same function; it raises a ValueError of one line where an argument is not what its annotation says.
 
-    A text in `Annotated[kind, "..."]` says how to come by one.
+    A text in `Annotated[kind, "..."]` says how to come by one, a range bounds a number.
     """
     parameters = inspect.signature(function).parameters
     names = [name for name, parameter in parameters.items() if parameter.kind < parameter.VAR_POSITIONAL]
@@ -33,18 +33,31 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in [*zip(names, arguments, strict=False), *named.items()]:
             if name in parameters and not fits(value, kind := kinds().get(name, Any)):
                 about = function.__qualname__.removesuffix(".__init__")
-                hint = "".join(f" ({text})" for text in getattr(kind, "__metadata__", ()))
+                hint = "".join(f" ({text})" for text in getattr(kind, "__metadata__", ()) if isinstance(text, str))
                 raise ValueError(f"{about}: {name} must be {told(kind)}{hint}, not {shown(value)}")
         return function(*arguments, **named)
 
     return call
 
 
+_hints = cache(get_type_hints)
+
+
+def check_fields(x: Any) -> None:
+    """Raise a ValueError of one line where a field of a dataclass is not what its annotation says."""
+    for name, kind in _hints(type(x), include_extras=True).items():
+        if not fits(value := getattr(x, name), kind):
+            raise ValueError(f"{type(x).__name__}: {name} must be {told(kind)}, not {shown(value)}")
+
+
 def fits(value: Any, kind: Any) -> bool:
     """True if a value is of an annotated type. Any list is a tuple or sequence; True is no number."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
-    if origin in (Union, UnionType, Annotated):
-        return any(fits(value, other) for other in inner[: 1 if origin is Annotated else None])
+    if origin is Annotated:
+        bounds = [x for x in inner[1:] if isinstance(x, range)]
+        return fits(value, inner[0]) and all(x.start <= value < x.stop for x in bounds)
+    if origin in (Union, UnionType):
+        return any(fits(value, other) for other in inner)
     if origin is Literal:
         return any(type(value) is type(known) and value == known for known in inner)
     if origin is Callable:
@@ -64,7 +77,8 @@ def told(kind: Any) -> str:
     """The values of a type, in words."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin is Annotated:
-        return told(inner[0])
+        bounds = (f" from {x.start:,} to {x.stop - 1:,}" for x in inner[1:] if isinstance(x, range))
+        return told(inner[0]) + "".join(bounds)
     if origin in (Union, UnionType):
         return " or ".join(map(told, inner))
     if origin is Literal:

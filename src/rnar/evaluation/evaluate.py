@@ -133,7 +133,7 @@ def _taken(batch: Batch, some: np.ndarray, hints: bool, view: View | None) -> Ba
     piece = given.part(some)
     seen = view(piece) if view else piece
     if not isinstance(seen, Batch):
-        raise ValueError(f"view must make a batch of a batch, not {shown(seen)}")
+        raise ValueError(f"view must make a batch of a batch, as model.batch does, not {shown(seen)}")
     return replace(seen, lengths=batch.lengths[some])
 
 

@@ -25,8 +25,9 @@ Then `my_models:mine` is its name wherever a model is asked for: `rnar models my
 
 from rnar.models.beyond import FOUND
 from rnar.models.makers import message_passing, scanning, triplet_gmpnn
-from rnar.models.recipe import LARGEST_SIZE, Model, Paper
+from rnar.models.recipe import Model, Paper
 from rnar.models.registry import MODELS, find, register
+from rnar.nn.linear import LARGEST_SIZE
 
 __all__ = [
     "FOUND",

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple
 
 import torch
 from torch import nn
@@ -16,13 +16,15 @@ from rnar.clrs import transforms
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec, node
 from rnar.common.blame import definition_of
-from rnar.nn.composed import KINDS, Marks
+from rnar.common.checking import check_fields, checked, shown
+from rnar.nn.composed import Marks
 from rnar.nn.heads import HintConfig
+from rnar.nn.linear import Size
 from rnar.nn.reasoner import Reasoner
 from rnar.nn.triples import Pointers
 
 Reversal = Literal["none", "mask", "transpose"]
-LARGEST_SIZE = 8192  # of a network: its weights take gigabytes then
+Seed = Annotated[int, range(2**63)]
 
 
 class Paper(NamedTuple):
@@ -47,7 +49,7 @@ class Model:
 
     name: str
     processor: Callable[[int], nn.Module]
-    size: int = 128
+    size: Size = 128
     """How many numbers the features of a node have, unless a run says otherwise."""
     reversal: Reversal = "none"
     """How a node learns what it points at (Bevilacqua et al., 2023): for each hint that is a node pointer, "mask" adds
@@ -82,15 +84,11 @@ class Model:
     """where it differs from its source, in one sentence"""
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", self.name):
-            raise ValueError(f"a model cannot be called {self.name!r}: letters, digits and . _ - only")
         if isinstance(self.reversal, bool):  # as it was written when there was one kind
             object.__setattr__(self, "reversal", "mask" if self.reversal else "none")
-        if self.reversal not in get_args(Reversal):
-            known = ", ".join(map(repr, get_args(Reversal)))
-            raise ValueError(f"a model's reversal is one of {known}, not {self.reversal!r}")
-        if self.composed not in KINDS:
-            raise ValueError(f"a model's composed is one of {', '.join(map(repr, KINDS))}, not {self.composed!r}")
+        check_fields(self)
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", self.name):
+            raise ValueError(f"a model's name has letters, digits and . _ - only: not {shown(self.name)}")
 
     def spec(self, task: str) -> Spec:
         """The features of a task as this model sees them."""
@@ -133,11 +131,10 @@ class Model:
         """What of a task is not seen."""
         return (*self.without, *find_task(task).spec.hints) if task in self.hintless else self.without
 
-    def build(self, tasks: str | Iterable[str], size: int | None = None, seed: int = 0) -> Reasoner:
+    @checked
+    def build(self, tasks: str | Iterable[str], size: Size | None = None, seed: Seed = 0) -> Reasoner:
         """A network for these tasks with fresh weights, which the seed decides."""
         size = self.size if size is None else size
-        if not 1 <= size <= LARGEST_SIZE:
-            raise ValueError(f"a network's size must be 1 to {LARGEST_SIZE}, not {size}")
         specs = {task: self.spec(task) for task in ([tasks] if isinstance(tasks, str) else tasks)}
         if not specs:
             raise ValueError("a network needs at least one task to learn")

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from rnar.common.checking import checked
 from rnar.common.importing import imported
 from rnar.common.names import nearest
 from rnar.models.recipe import Model
@@ -19,6 +20,7 @@ def register(model: Model, **changes: Any) -> Model:
     return model
 
 
+@checked
 def find(name: str) -> Model:
     """The model of that name; `module:attribute` imports one of yours, also from the current folder."""
     if ":" in name:

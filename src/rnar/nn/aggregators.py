@@ -5,13 +5,15 @@ To add one, write a subclass of `Aggregator`: its tests come free, for they try 
 
 import math
 from abc import ABC, abstractmethod
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 
+from rnar.common.checking import checked
 from rnar.functional import Affine, Features, computed, lazy, linear, lstm, lstm_states, max_over_senders
 from rnar.nn.draws import generator, random_order
-from rnar.nn.linear import Linear, truncated_normal_
+from rnar.nn.linear import Linear, Size, truncated_normal_
 
 MASK_VALUE = -1e6  # of absent messages, for a maximum
 SHARP = 4.0  # questions are answered nearly with yes or no, and can still be learned
@@ -37,7 +39,8 @@ class Aggregator(nn.Module, ABC):
     takes_lazy = False
     """True if messages may come as a linear map that is not computed yet (`rnar.functional.affine`)."""
 
-    def __init__(self, size: int):
+    @checked
+    def __init__(self, size: Size):
         super().__init__()
         self.size = size
 
@@ -96,7 +99,8 @@ class Count(Aggregator):
     ordered = False
     takes_lazy = True
 
-    def __init__(self, size: int, questions: int = QUESTIONS, hard: bool = False):
+    @checked
+    def __init__(self, size: Size, questions: Size = QUESTIONS, hard: bool = False):
         super().__init__(size)
         self.hard = hard
         self.question, self.answer = Linear(size, questions), Linear(questions, size)
@@ -232,7 +236,8 @@ class Janossy(Aggregator):
     ordered = True
     takes_lazy = True
 
-    def __init__(self, inner: Aggregator, k: int):
+    @checked
+    def __init__(self, inner: Aggregator, k: Annotated[int, range(1, 1 << 20)]):
         super().__init__(inner.size)
         self.inner = inner
         self.k = k
@@ -259,6 +264,7 @@ class Shuffled(Aggregator):
 
     takes_lazy = True
 
+    @checked
     def __init__(self, inner: Aggregator, p: float):
         super().__init__(inner.size)
         if not 0 <= p <= 1:

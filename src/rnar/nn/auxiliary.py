@@ -2,6 +2,7 @@
 
 from torch import Tensor
 
+from rnar.common.checking import shown
 from rnar.functional.scope import current
 
 
@@ -13,6 +14,8 @@ def auxiliary_loss(name: str, loss: Tensor) -> None:
     Any module may call it in its `forward`. It counts as a mean over all steps of all samples, and is logged by its
     name. Outside of a batch that is run it does nothing.
     """
+    if not (isinstance(name, str) and isinstance(loss, Tensor)):
+        raise ValueError(f"auxiliary_loss: name must be text and loss a tensor, not {shown(name)} and {shown(loss)}")
     scope = current()
     if scope is not None:
         scope.losses[name] = scope.losses[name] + loss if name in scope.losses else loss

@@ -11,6 +11,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor, nn
 
+from rnar.common.checking import checked
 from rnar.functional import Features
 from rnar.nn.aggregators import Aggregator
 from rnar.nn.auxiliary import auxiliary_loss
@@ -33,6 +34,7 @@ class Both(Aggregator):
 
     takes_lazy = True
 
+    @checked
     def __init__(self, first: Aggregator, second: Aggregator):
         super().__init__(first.size)
         if first.size != second.size:

@@ -21,7 +21,7 @@ def draws(seed: int, device: torch.device, purpose: Purpose, t: int) -> torch.Ge
         seed = (seed * 1_000_003 + t) % 2**63
     else:
         words = (seed, t, ("teacher", "processor", "batch").index(purpose))
-        mixed: Callable[..., int] = torch.compiler.disable(_mixed) if torch.compiler.is_compiling() else _mixed
+        mixed: Any = torch.compiler.disable(_mixed) if torch.compiler.is_compiling() else _mixed
         seed = mixed(words)
     return torch.Generator(device).manual_seed(seed)
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rnar.clrs.spec import Place, Spec
+from rnar.common.checking import check_fields
 from rnar.functional import Affine, beside
 from rnar.functional.scope import of_weights, precision_of
 from rnar.nn.composed import Marks, composed_of, marks, points
@@ -35,6 +36,9 @@ class HintConfig:
     """In training, the probability for each sample and step that the true hint is fed in place of the network's own."""
     source: HintSource = "network"
     """In evaluation, what is fed after the first step; "truth" and "nothing" tell how a network depends on hints."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 class TaskHeads(nn.Module):

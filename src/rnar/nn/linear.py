@@ -1,11 +1,14 @@
 """The linear map, initialised as the reference initialises it."""
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 from torch import Tensor, nn
 
 from rnar.functional import Features, computed, is_plain, linear
+
+LARGEST_SIZE = 8192  # of a network: its weights take gigabytes then
+Size = Annotated[int, range(1, LARGEST_SIZE + 1)]
 
 
 class Linear(nn.Linear):

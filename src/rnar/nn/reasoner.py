@@ -11,10 +11,12 @@ from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec
 from rnar.common.blame import definition_of
 from rnar.common.cached import cached_property
+from rnar.common.checking import checked
 from rnar.nn.composed import Marks
 from rnar.nn.decoders import Widths
 from rnar.nn.heads import HintConfig, TaskHeads
 from rnar.nn.kinds import Logits, LossSum, PermutationLogits
+from rnar.nn.linear import Size
 from rnar.nn.losses import losses_of, total_loss
 from rnar.nn.processors.processor import attribute_of, widths_of
 from rnar.nn.rollout import Rollout, Steps
@@ -67,12 +69,13 @@ class Reasoner(nn.Module):
         transposed: Encode the transpose of each hint that is a node pointer too, by a map of its own.
     """
 
+    @checked
     def __init__(
         self,
         specs: dict[str, Spec],
         processor: nn.Module,
         hints: HintConfig | None = None,
-        size: int | None = None,
+        size: Size | None = None,
         xavier_on_scalars: bool = True,
         pointers: Pointers = "means",
         composed: Marks = "none",

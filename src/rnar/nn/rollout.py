@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rnar.common.checking import shown
 from rnar.functional.scope import Purpose, Scope, entered
 from rnar.nn.draws import draws
 from rnar.nn.encoders import Wide
@@ -63,6 +64,8 @@ class Rollout:
     """
 
     def __init__(self, reasoner: Reasoner, samples: Samples, seed: int = 0, lengths: list[int] | None = None):
+        if not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise ValueError(f"seed must be a whole number from 0 on, not {shown(seed)}")
         self.reasoner, self.samples = reasoner, samples
         self.heads, self.device = reasoner.heads_of(samples.task), samples.back.device
         steps = [max(1, length - 1) for length in lengths or samples.lengths]

@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from rnar.clrs.batch import Batch
+from rnar.common.checking import checked
 from rnar.nn.losses import STEPS, Counts, counts
 from rnar.nn.reasoner import Reasoner
 from rnar.nn.samples import Part
@@ -54,6 +55,7 @@ class Workers:
             is free.
     """
 
+    @checked
     def __init__(self, reasoner: Reasoner, threads: int | None = None, memory: int | None = None):
         reasoner = getattr(reasoner, "_orig_mod", reasoner)  # what torch.compile was given: workers have kernels
         device = next(reasoner.parameters()).device

@@ -1,9 +1,12 @@
 """Message passing: MPNN, PGN, and with triplets and a gate the Triplet-GMPNN of Ibarz et al. (2022)."""
 
+from typing import Annotated
+
 import torch
 from torch import Tensor, nn
 
 from rnar.common.blame import definition_of
+from rnar.common.checking import checked
 from rnar.functional import (
     Affine,
     Features,
@@ -20,7 +23,7 @@ from rnar.functional import (
 )
 from rnar.nn.aggregators import Aggregator
 from rnar.nn.graph import Graph
-from rnar.nn.linear import Linear
+from rnar.nn.linear import LARGEST_SIZE, Linear, Size
 from rnar.nn.processors.processor import ProcessorOutput
 
 GATE_BIAS = -3.0  # starts nearly closed (Ibarz et al., 2022)
@@ -53,8 +56,14 @@ class MessagePassing(nn.Module):
         - output: state [B, N, H]; nodes [B, N, 3 H], x || h || h'; edges [B, N, N, H] with triplets, else None
     """
 
+    @checked
     def __init__(
-        self, size: int, aggregator: nn.Module, triplets: int = 0, gate: bool = False, along_edges: bool = False
+        self,
+        size: Size,
+        aggregator: Annotated[nn.Module, "of torch.nn, as LSTM(size) is"],
+        triplets: Annotated[int, range(LARGEST_SIZE + 1)] = 0,
+        gate: bool = False,
+        along_edges: bool = False,
     ):
         super().__init__()
         self.size, self.along_edges, self.triplet_width = size, along_edges, triplets

@@ -14,10 +14,11 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from rnar.common.checking import checked
 from rnar.nn.auxiliary import auxiliary_loss
 from rnar.nn.draws import once_a_batch, random_order
 from rnar.nn.graph import Graph
-from rnar.nn.linear import Linear
+from rnar.nn.linear import Linear, Size
 from rnar.nn.processors.processor import ProcessorOutput
 
 Cell = Literal["lstm", "gru"]
@@ -46,14 +47,15 @@ class Scan(nn.Module):
         - graph, state, output: as the inner processor has them; decoders see the new x
     """
 
+    @checked
     def __init__(
         self,
         inner: nn.Module,
-        size: int,
+        size: Size,
         cell: Cell = "lstm",
         both_ways: bool = True,
-        width: int = EACH_WAY,
-        reads: int | None = None,
+        width: Size = EACH_WAY,
+        reads: Size | None = None,
         from_zero: bool = False,
         shuffled: float = 0.0,
         gated: bool = False,
