@@ -270,7 +270,7 @@ def test_an_unknown_model_is_an_error_that_knows_the_others():
 
 
 def test_what_cannot_be_built_is_an_error():
-    with pytest.raises(ValueError, match="size must be 1 to 8192, not 0"):
+    with pytest.raises(ValueError, match="size must be a whole number from 1 to 8,192 or None, not 0"):
         MODELS["mpnn"].build(["bfs"], size=0)
     with pytest.raises(ValueError, match="at least one task"):
         MODELS["mpnn"].build([])

@@ -16,7 +16,7 @@ from rnar.clrs import transforms
 from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec, node
 from rnar.common.blame import definition_of
-from rnar.common.checking import check_fields, checked, shown
+from rnar.common.checking import check_fields, checked
 from rnar.nn.composed import Marks
 from rnar.nn.heads import HintConfig
 from rnar.nn.linear import Size
@@ -88,7 +88,7 @@ class Model:
             object.__setattr__(self, "reversal", "mask" if self.reversal else "none")
         check_fields(self)
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", self.name):
-            raise ValueError(f"a model's name has letters, digits and . _ - only: not {shown(self.name)}")
+            raise ValueError(f"a model cannot be called {self.name!r}: letters, digits and . _ - only")
 
     def spec(self, task: str) -> Spec:
         """The features of a task as this model sees them."""
