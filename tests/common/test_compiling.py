@@ -12,7 +12,7 @@ import pytest
 import rnar.clrs
 from helpers.fingerprint import fingerprints
 from helpers.processes import finish, run, start
-from rnar.common.compiling import cache_folder
+from rnar.common.compiling import _Announcer, cache_folder
 
 MINIMUM = "import rnar.clrs; print(rnar.clrs.trace('minimum', [3.0, 1.0, 2.0]).outputs['min'])"
 COMPILING = "rnar: compiling minimum"
@@ -20,7 +20,7 @@ FINGERPRINTS = "import json; from helpers.fingerprint import fingerprints; print
 CHECKED = """
 import json
 import numpy as np
-from rnar.common.compiling import cache_folder, kernel
+from rnar.common.compiling import _Announcer, cache_folder, kernel
 
 @kernel
 def beyond(x):
@@ -59,6 +59,32 @@ def test_a_second_process_loads_what_the_first_compiled():
 
 def test_the_first_use_says_that_it_compiles_and_the_second_says_nothing(used_cache):
     assert run(MINIMUM, NUMBA_CACHE_DIR=used_cache) == ("1\n", "")
+
+
+SEVERAL = """
+import os, rnar.clrs
+for task in ("minimum", "insertion_sort"):
+    if os.fork() == 0:
+        rnar.clrs.trace(task, [3.0, 1.0, 2.0])
+        os._exit(0)
+    rnar.clrs.trace(task, [3.0, 1.0, 2.0])
+"""
+
+
+def test_several_functions_are_told_in_one_line_by_one_process(tmp_path):
+    _, said = run(SEVERAL, NUMBA_CACHE_DIR=tmp_path)
+    first, *others = said.splitlines()  # another, if this machine needs more than ten seconds
+    assert first == f"{COMPILING} (at its first use; a few seconds)" and len(others) < 2
+
+
+def test_in_a_terminal_the_line_is_written_over_and_cleared(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    announcer = _Announcer()
+    announcer.begin(run)
+    announcer.begin(finish)
+    announcer.end()
+    first, second, last = capsys.readouterr().err.split("\r\x1b[K")[1:]
+    assert "compiling run" in first and "compiling finish (function 2" in second and last == ""
 
 
 def test_only_what_is_used_is_compiled(tmp_path):

@@ -11,8 +11,10 @@
 
 import hashlib
 import inspect
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
@@ -24,6 +26,8 @@ from numba.core import config as _config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, UserProvidedCacheLocator
 
 config: Any = _config  # numba sets its attributes at run time
+EVERY = 10.0
+"""seconds between two lines on what is being compiled, where there is no terminal"""
 kernel: Any = numba.njit(nogil=True)
 
 
@@ -68,8 +72,36 @@ def _digest(paths: Iterable[Path]) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
-def _announce(function: Callable[..., Any]) -> None:
-    print(f"rnar: compiling {function.__name__} (at its first use; a few seconds)", file=sys.stderr, flush=True)
+class _Announcer:
+    """Counts what is compiled, on stderr: in one line of a terminal, and elsewhere in a line every 10 seconds.
+
+    Processes that are forked of this one compile the same, and say nothing.
+    """
+
+    def __init__(self) -> None:
+        self.count, self._said, self._owner = 0, -math.inf, os.getpid()
+
+    def begin(self, function: Callable[..., Any]) -> None:
+        """Tell that a function is being compiled."""
+        self.count += 1
+        if os.getpid() != self._owner or sys.stderr is None:
+            return
+        told = f"rnar: compiling {function.__name__} (at its first use; a few seconds)"
+        if self.count > 1:
+            told = f"rnar: compiling {function.__name__} (function {self.count} that is used for the first time)"
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{told}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - self._said >= EVERY:
+            print(told, file=sys.stderr, flush=True)
+            self._said = time.monotonic()
+
+    def end(self) -> None:
+        """Clear the line of a terminal."""
+        if os.getpid() == self._owner and sys.stderr is not None and sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+_announcer = _Announcer()
 
 
 class _Places(CompileResultCacheImpl):
@@ -99,10 +131,11 @@ class _DiskCache(FunctionCache):
             with suppress(Exception):
                 self.flush()
         if compiled is None:
-            _announce(self._py_func)  # numba asks its cache just before it compiles
+            _announcer.begin(self._py_func)  # numba asks its cache just before it compiles
         return compiled
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        _announcer.end()
         with suppress(Exception):  # the cache is a convenience: whatever is wrong with it, the answer is still right
             super().save_overload(sig, data)
 
@@ -131,7 +164,10 @@ class _NoCache(NullCache):
         self.function = function
 
     def load_overload(self, sig: Any, target_context: Any) -> None:
-        _announce(self.function)
+        _announcer.begin(self.function)
+
+    def save_overload(self, sig: Any, cres: Any) -> None:
+        _announcer.end()
 
 
 def _open_cache(function: Callable[..., Any], named: Callable[..., Any]) -> _DiskCache | _NoCache:
