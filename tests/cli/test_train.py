@@ -270,3 +270,12 @@ def test_a_log_without_a_terminal_tells_progress_between_validations_and_in_test
     live.testing("bfs", "the last network")(0.25)
     assert "step  20 of 100  loss 1.5000" in screen.getvalue()
     assert "testing the last network on the official set of bfs: 25%" in screen.getvalue()
+
+
+def test_comparing_and_testing_tell_how_far_they_are_where_output_is_no_terminal(monkeypatch):
+    monkeypatch.setattr("rnar.training.live.QUIET", 0.0)
+    file = io.StringIO()
+    live = Live(Console(file=file, width=200))
+    for begin in (lambda: live.selecting(4), lambda: live.testing("bfs", "the last network")):
+        begin()(0.5)
+        assert file.getvalue().splitlines()[-1].endswith(": 50%")

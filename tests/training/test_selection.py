@@ -37,7 +37,7 @@ def scored_by_step(monkeypatch, validation, selection=()):
         def __init__(self):
             self.score = next(scores)
 
-    monkeypatch.setattr(learner, "evaluate", lambda *_: Scored())
+    monkeypatch.setattr(learner, "evaluate", lambda *_, **__: Scored())
 
 
 @pytest.mark.parametrize(

@@ -96,12 +96,13 @@ def test_a_device_that_is_not_there_is_refused(tmp_path):
 def test_a_run_from_before_there_were_settings_for_the_test_is_read():
     plain = tiny(Path("run")).resolved().plain()
     del plain["test_samples"]
-    assert Settings.from_plain(plain).test_samples is None
+    assert Settings.from_plain(plain).test_samples == "auto"
 
 
 def test_text_and_numpy_are_read_as_numbers():
     settings = Settings("bfs,dfs", sizes="4,8", learning_rate="1e-4", steps="100", test_samples="all", folder="here")
-    assert settings == Settings(("bfs", "dfs"), sizes=(4, 8), learning_rate=1e-4, steps=100, folder=Path("here"))
+    same = dict(sizes=(4, 8), learning_rate=1e-4, steps=100, test_samples=None, folder=Path("here"))
+    assert settings == Settings(("bfs", "dfs"), **same)
     assert Settings("bfs", sizes=np.array([4, 8]), seed=np.int64(3)) == Settings("bfs", sizes=(4, 8), seed=3)
 
 

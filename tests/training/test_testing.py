@@ -6,8 +6,11 @@ import json
 
 import pytest
 
+import rnar.clrs
 from helpers.training import contents, small_test, tiny
-from rnar.training import Run, testing, train
+from rnar.cli.train import left_out
+from rnar.evaluation.evaluate import evaluate
+from rnar.training import Run, learner, portions, testing, train
 
 SAMPLES = 4  # of a test
 
@@ -141,7 +144,7 @@ def test_what_makes_no_sense_is_refused_and_begins_anew_when_it_is_removed(tmp_p
 
 
 def test_a_run_is_tested_on_more_samples_later_and_its_first_result_stays(tmp_path, stopped_after, monkeypatch):
-    few, all_of_them = settings(tmp_path / "run", test_samples=1), settings(tmp_path / "run")
+    few, all_of_them = settings(tmp_path / "run", test_samples=1), settings(tmp_path / "run", test_samples=None)
     stopped_after(100)
     first = train(few)
     networks = 3 if first.best_step < first.steps else 2  # the selected one may be the last one
@@ -152,7 +155,7 @@ def test_a_run_is_tested_on_more_samples_later_and_its_first_result_stays(tmp_pa
     assert train(few) == first and tried == [1, 1]
     tried = stopped_after(100)
     with monkeypatch.context() as patch:
-        patch.setattr(testing.Learner, "select", lambda self: pytest.fail("networks were compared a second time"))
+        patch.setattr(testing.Learner, "select", lambda *_: pytest.fail("networks were compared a second time"))
         more = train(all_of_them)
     assert len(tried) == networks * (SAMPLES - 1) - 2
     assert (first.tests["insertion_sort"].samples, more.tests["insertion_sort"].samples) == (1, SAMPLES)
@@ -168,6 +171,68 @@ def test_a_test_on_more_samples_than_are_asked_for_is_told_as_it_is(tmp_path, st
     result = train(settings(tmp_path / "run"))
     tried = stopped_after(100)
     assert train(settings(tmp_path / "run", test_samples=2)) == result and not tried
+
+
+@pytest.fixture
+def no_time(monkeypatch):
+    """Let each evaluation take a second of a budget of six, by a clock that only evaluations move."""
+    clock = [0.0]
+
+    def slow(workers, batch, **others):
+        clock[0] += 1.0
+        return evaluate(workers, batch, **others)
+
+    for module in (testing, portions):
+        monkeypatch.setattr(module.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(testing, "evaluate", slow)
+    monkeypatch.setattr(learner, "evaluate", slow)
+    monkeypatch.setattr(testing, "LEAST", 6.0)
+    return clock
+
+
+def drawn(task, split):
+    return rnar.clrs.sample(task, n=4, batch=50, seed=3)
+
+
+def test_comparing_and_testing_take_no_longer_than_training_and_all_networks_have_the_same_samples(
+    tmp_path, monkeypatch, no_time
+):
+    monkeypatch.setattr(testing, "official", drawn)
+    auto = settings(tmp_path / "run", selection_samples=None)
+    result = train(auto)
+    tests = [result.tests, result.last, result.average]
+    assert len({test["insertion_sort"].samples for test in tests}) == 1
+    assert 4 <= result.tests["insertion_sort"].samples < 50 and 4 <= result.selection_samples < 1024
+    assert train(auto) == result  # and nothing is done once more
+    (line,) = left_out(auto, result)
+    assert f"compared on {result.selection_samples} of 1024 samples" in str(line)
+    more = train(settings(tmp_path / "run", selection_samples=None, test_samples="all"))
+    assert {test["insertion_sort"].samples for test in (more.tests, more.last, more.average)} == {50}
+    assert (more.best_step, more.candidates) == (result.best_step, result.candidates)
+
+
+def test_numbers_that_were_asked_for_are_kept_to(tmp_path, monkeypatch, no_time):
+    monkeypatch.setattr(testing, "official", drawn)
+    monkeypatch.setattr(testing, "LEAST", 0.0)
+    run = settings(tmp_path / "run", selection_samples=32, test_samples=33)
+    result = train(run)
+    assert (result.selection_samples, result.tests["insertion_sort"].samples) == (32, 33)
+    assert left_out(run, result) == []
+
+
+def test_a_portion_is_as_large_as_the_time_that_is_left_allows(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(portions.time, "perf_counter", lambda: now[0])
+
+    def sizes(done, seconds, each=1.0):
+        now[0], made = 0.0, []
+        for portion in portions.portions(done, 100, 64, seconds):
+            made.append(portion.stop - portion.start)
+            now[0] += each * made[-1]
+        return made
+
+    assert sizes(0, float("inf")) == [64, 36] and sizes(0, 1e9) == [4, 8, 16, 32, 40]
+    assert sizes(0, 20.0) == [4, 8, 8] and sizes(0, 0.0) == [4] and sizes(8, 0.0) == []
 
 
 def test_a_run_that_is_stopped_in_its_test_may_be_tested_on_fewer_samples(tmp_path, stopped_after):

@@ -182,8 +182,9 @@ def sets_of(
     """By default as in the run's own test."""
     if data is not None:
         return [exported(task, data)]
-    if not samples and not sizes and run.settings.test_samples is not None:
-        samples = (run.settings.test_samples,)
+    asked = run.settings.test_samples
+    if not samples and not sizes and isinstance(asked, int):
+        samples = (asked,)
     return problem_sets(task, sizes, samples)
 
 

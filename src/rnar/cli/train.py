@@ -12,11 +12,12 @@ from rich.text import Text
 from rnar.cli.flags import flag
 from rnar.cli.output import screen
 from rnar.clrs.choosing import matching
-from rnar.clrs.splits import is_official
+from rnar.clrs.splits import is_official, size_of
 from rnar.common.durations import took
 from rnar.training import Result, Run, Settings
 from rnar.training import train as train_network
 from rnar.training.config import read_settings, write_settings
+from rnar.training.data import selection_samples
 from rnar.training.folder import finished
 from rnar.training.live import Live
 from rnar.training.settings import HOW, LENGTH, LISTS, SETTINGS, TYPES
@@ -102,7 +103,7 @@ def train(
         return
     done = finished(run) is not None
     result = train_network(run, Live(console))
-    for line in lines(result):
+    for line in [*lines(result), *left_out(run, result)]:
         console.print(line, soft_wrap=True)
     console.print(f"{run.path}" + (", which was finished before" if done else ""), soft_wrap=True)
 
@@ -128,6 +129,22 @@ def resumed(folder: Path, said: dict[str, Any]) -> Settings:
         changed = ", ".join(f"{name} is {getattr(there, name)!r} there, not {getattr(run, name)!r}" for name in other)
         raise ValueError(f"--resume {folder} goes on with the run as it was begun: {changed}; leave those flags away")
     return run.resolved()
+
+
+def left_out(run: Settings, result: Result) -> list[Text]:
+    """A line on what there was no time for, if there is anything."""
+    said = []
+    if result.candidates and run.selection_samples is None:
+        most = max(selection_samples(run, task) for task in run.tasks)
+        if result.selection_samples < most:
+            said.append(f"networks were compared on {result.selection_samples} of {most} samples")
+    for task, test in result.tests.items():
+        whole = size_of(task, "test").samples
+        if run.test_samples == "auto" and test.samples < whole:
+            said.append(f"{task} was tested on {test.samples} of {whole} samples (rnar evaluate {run.path} tries all)")
+    if not said:
+        return []
+    return [Text(f"not to take longer than training, {', '.join(said)}", "dim")]
 
 
 def lines(result: Result) -> list[Text]:

@@ -106,6 +106,7 @@ def train_arguments(settings: Settings) -> list[str]:
         if name != "tasks" and value != field.default:
             words.append("--" + field.metadata.get("name", name).replace("_", "-"))
             if field.default is not False:
+                value = field.metadata.get("none") if value is None else value
                 words += map(str, value if isinstance(value, tuple) else (value,))
     return words
 

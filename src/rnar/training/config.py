@@ -37,6 +37,8 @@ def write_settings(path: Path, settings: Settings) -> None:
     if path.exists():
         raise ValueError(f"{path} exists already; choose another name")
     values = {**settings.plain(), **{name: as_json(getattr(settings, name)) for name in HOW}}
+    if settings.test_samples is None:  # which in a file would be the default
+        values["test_samples"] = "all"
     if settings.path != replace(settings, folder=None).path:
         values["folder"] = str(settings.path)
     if _module(path) is msgspec.json:

@@ -34,6 +34,7 @@ from typing import Any
 
 import msgspec
 
+from rnar.clrs.splits import size_of
 from rnar.common.files import read, write
 from rnar.common.fingerprint import differences
 from rnar.common.lock import locked
@@ -65,7 +66,7 @@ def whole_result(there: dict[str, Any], settings: Settings) -> Result | None:
     """The result in the folder of these settings, if what they ask for is `there`: the run's own settings. A test on
     more samples than they ask for is one on as many."""
     result = result_of(settings.path)
-    if result is not None and _samples(there.get("test_samples")) < _samples(settings.test_samples):
+    if result is not None and _tested(there.get("test_samples"), result) < _asked(settings.test_samples):
         return None
     if result is not None and result.early:  # more steps alone do not change that
         patience = there.get("patience") or 0
@@ -230,9 +231,17 @@ def _begun(path: Path) -> bool:
     return written or any(report["step"] for report in read_metrics(path / METRICS))
 
 
-def _samples(count: int | None) -> float:
-    """So many, or all."""
-    return math.inf if count is None else count
+def _asked(count: int | str | None) -> float:
+    """On how many samples a run is to be tested at least."""
+    return {None: math.inf, "auto": 0}.get(count, count)  # pyright: ignore
+
+
+def _tested(count: int | str | None, result: Result) -> float:
+    """On how many samples of each task a run was tested that was to be tested on so many; inf for all of them."""
+    if count != "auto":
+        return _asked(count)
+    some = [test.samples for task, test in result.tests.items() if test.samples < size_of(task, "test").samples]
+    return min(some, default=math.inf)
 
 
 def _refuse(config: dict[str, Any], settings: Settings) -> None:

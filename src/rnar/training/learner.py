@@ -1,9 +1,12 @@
 """All that changes while a network learns: one step of it, and how it is saved."""
 
+import math
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypedDict
 
@@ -16,11 +19,12 @@ from torch.nn.utils import clip_grad_norm_
 
 from rnar.clrs import Batch
 from rnar.common.checking import shown
-from rnar.evaluation.evaluate import evaluate
+from rnar.evaluation.evaluate import Evaluation, evaluate
 from rnar.evaluation.memory import check_step
 from rnar.runtime.workers import Workers
 from rnar.training.data import largest, selection_samples, selection_set, training_data, validation_set, wider_set
 from rnar.training.files import pack, unpack
+from rnar.training.portions import portions
 from rnar.training.result import Amount, Candidate, Count, Share
 from rnar.training.run import Run, Which, below, check_state, load_weights
 from rnar.training.schedules import factor, name_of
@@ -184,19 +188,32 @@ class Learner:
         finally:
             self.reasoner.load_state_dict(own)
 
-    def select(self) -> tuple[Kept, list[Candidate]]:
-        """The best of those that did best in validation, by more samples; how each of them did."""
+    def select(
+        self, seconds: float = math.inf, tell: Callable[[float], None] | None = None
+    ) -> tuple[Kept, list[Candidate], int]:
+        """Compare those that did best in validation on more samples: the best, how each did, and on how many samples.
+
+        `tell` is told which share of all samples has been tried since it was last told.
+        """
         assert self.best is not None
         if self.settings.selection_samples == 0 or len(self.candidates) == 1:
-            return self.best, []
-        sets = {task: selection_set(self.settings, task) for task in self.settings.tasks}
-        compared = []
-        for kept in self.candidates:
-            with self.having(kept.weights):
-                scores = self._scores(sets)
-            compared.append(Candidate(kept.step, kept.score, _mean(scores)))
+            return self.best, [], 0
+        sets, done = {task: selection_set(self.settings, task) for task in self.settings.tasks}, 0
+        whole = len(self.candidates) * sum(batch.size for batch in sets.values())
+        tried: list[dict[str, list[Evaluation]]] = [{task: [] for task in sets} for _ in self.candidates]
+        for portion in portions(0, self.selection_samples, self.selection_samples, seconds):
+            some = {task: batch.part(portion) for task, batch in sets.items() if batch.size > portion.start}
+            for kept, parts in zip(self.candidates, tried, strict=True):
+                with self.having(kept.weights):
+                    for task, batch in some.items():
+                        progress = lambda share, part=batch.size / whole: tell(share * part) if tell else None  # noqa: E731
+                        parts[task].append(evaluate(self.workers, batch, progress=progress))
+            done = portion.stop
+        scores = [_mean({task: reduce(add, x).score for task, x in parts.items()}) for parts in tried]
+        pairs = zip(self.candidates, scores, strict=True)
+        compared = [Candidate(kept.step, kept.score, score) for kept, score in pairs]
         best = max(compared, key=lambda x: (x.score, x.step))
-        return self.candidates[compared.index(best)], compared
+        return self.candidates[compared.index(best)], compared, done
 
     def networks(self, selected: Kept) -> dict[Which, Weights]:
         """Those that are tested: the selected one, the last one if that is another, and the average if there is one."""

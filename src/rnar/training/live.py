@@ -71,17 +71,11 @@ class Live(Watch):
         if self._live is None:
             self._say(self.words(line["loss"], line["validation"]))
 
-    def selecting(self, candidates: int) -> None:
-        self._do(f"comparing the {candidates} best networks on more samples")
+    def selecting(self, candidates: int) -> Callable[[float], None]:
+        return self._do(f"comparing the {candidates} best networks on more samples")
 
     def testing(self, task: str, which: str) -> Callable[[float], None]:
-        self._do(f"testing {which} on the {'official' if is_official(task) else 'drawn'} set of {task}")
-
-        def advance(part: float) -> None:  # from several threads; a share that is lost now and then is no matter
-            self.share = (self.share or 0.0) + part
-            self._log(lambda: f"{self.doing}: {self.share:.0%}")
-
-        return advance
+        return self._do(f"testing {which} on the {'official' if is_official(task) else 'drawn'} set of {task}")
 
     def stopped(self, step: int) -> None:
         self.close()
@@ -119,11 +113,17 @@ class Live(Watch):
         (then, first), (now, last) = self._times[0], self._times[-1]
         return (last - first) / (now - then) if last > first and now > then else 0.0
 
-    def _do(self, words: str) -> None:
-        """Something that is done after the last step has begun."""
+    def _do(self, words: str) -> Callable[[float], None]:
+        """Something that is done after the last step has begun; what is returned hears how far it is."""
         self.doing, self.share = words, 0.0
         if self._live is None:
             self._say(words)
+
+        def advance(part: float) -> None:  # from several threads; a share that is lost now and then is no matter
+            self.share = (self.share or 0.0) + part
+            self._log(lambda: f"{self.doing}: {self.share:.0%}")
+
+        return advance
 
     def _log(self, words: Callable[[], str]) -> None:
         """A line of progress now and then, where none lives in a terminal."""

@@ -47,10 +47,11 @@ def setting(default: Any, metavar: str = "", words: str = "", **more: Any) -> An
     Args:
         default: Its value where it is not given.
         metavar: What stands for its value in the help, if that is not told by its type.
-        words: Of its default, in the help, if it has other ones; "none" and "all" may be given for None.
-        more: `aliases` of its name; `name` of its flag; `positional`: its flag has none; `reference`: a name, by which
-            an object is found that may also be given itself; `role`: see `LENGTH` and `HOW`; `since_first`: the config
-            of every run has it, of whichever version.
+        words: Of its default, in the help, if it has other ones; if they are "none", that may be given for None.
+        more: `aliases` of its name; `none`: a word that may be given for None, if the default is another; `name` of its
+            flag; `positional`: its flag has none; `reference`: a name, by which an object is found that may also be
+            given itself; `role`: see `LENGTH` and `HOW`; `since_first`: the config of every run has it, of whichever
+            version.
     """
     words = words or (str(default) if isinstance(default, (int, str)) and default is not False else "")
     return field(default=default, metadata={"metavar": metavar, "words": words, **more})
@@ -110,14 +111,16 @@ class Settings:
     """So many steps lie between validations, at n = 16. The few networks that were best are kept."""
     validation_samples: Samples = setting(128, since_first=True)
     """How many samples a validation has. With 128 it takes less than 15% of the time on any task."""
-    selection_samples: SamplesOrZero | None = setting(None, words="1024, or as many as dm-clrs validates on")
+    selection_samples: SamplesOrZero | None = setting(None, words="as many as dm-clrs validates on, if there is time")
     """On so many samples more of n = 16 the best networks are compared in the end, and the best of them is tested. 0
     compares none: it is the one that was best in validation."""
     wider_samples: SamplesOrZero = setting(32, role="how")
     """At each validation, so many samples of a larger size are scored too. That is recorded, and decides nothing."""
     wider_n: Samples = setting(32, role="how")
     """That size. With 64 a run tells how its score at the size of the test moves along the steps."""
-    test_samples: Steps | None = setting(None, words="all", role="length")
+    test_samples: Steps | Literal["auto"] | None = setting(
+        "auto", "INT", words="as many as take no longer than training", none="all", role="length"
+    )
     """How many samples of the official set to test on: the first so many, or all. Six tasks have 2048 of them, which
     takes long on a CPU. A run can be tested on more of them later."""
     folder: Path | None = setting(None, "PATH", "runs/TASK/MODEL/seed-SEED", role="place")
@@ -255,7 +258,7 @@ def checked(name: str, value: Any, plain: bool = False) -> Any:
         kind = str
     elif not plain:
         value = _read(name, value)
-        if value is None and SETTINGS[name].default is None:
+        if value is None and (SETTINGS[name].default is None or "none" in metadata):
             return None
     try:
         return msgspec.convert(value, kind, strict=plain, dec_hook=lambda kind, x: kind(x))
@@ -269,7 +272,8 @@ def _read(name: str, value: Any) -> Any:
     def number(x: Any) -> Any:
         return x.item() if isinstance(x, np.generic) else x
 
-    if isinstance(value, str) and value in ("none", "all") and value == SETTINGS[name].metadata["words"]:
+    metadata = SETTINGS[name].metadata
+    if isinstance(value, str) and value == metadata.get("none", "none" if metadata["words"] == "none" else None):
         return None
     if isinstance(value, os.PathLike):
         return os.fspath(value)
@@ -284,10 +288,10 @@ def _read(name: str, value: Any) -> Any:
 def _told(kind: inspect.Type) -> str:
     """What values of a type are, in words."""
     if isinstance(kind, inspect.UnionType):
-        return _told([x for x in kind.types if not isinstance(x, inspect.NoneType)][-1])
+        return " or ".join(_told(x) for x in kind.types if not isinstance(x, inspect.NoneType))
     if isinstance(kind, inspect.LiteralType):
         *others, last = map(str, kind.values)
-        return f"{', '.join(others)} or {last}"
+        return f"{', '.join(others)} or {last}".removeprefix(" or ")
     if isinstance(kind, inspect.VarTupleType):
         return f"one or several, each {_told(kind.item_type)}"
     if isinstance(kind, inspect.IntType):

@@ -1,11 +1,13 @@
 """The tests at the end of a run: of the selected network, the last one, and the average of the weights.
 
 At n = 64 they may take hours. Their counts are noted after every few samples, so that a process that is stopped or
-killed goes on from there.
+killed goes on from there. Where nobody asked for a number of samples, comparing and testing take no longer than
+training did: how many samples there is time for is decided once, and noted. All networks are tested on the same.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +21,13 @@ from rnar.evaluation.measures import Measure, Tally, measure_of
 from rnar.training.files import TESTS, read_json, write_json
 from rnar.training.folder import Folder
 from rnar.training.learner import Kept, Learner
+from rnar.training.portions import portions
 from rnar.training.result import Amount, Candidate, Count, Result, Tested
 from rnar.training.run import NETWORKS, Which
 from rnar.training.watch import Watch
 
+LEAST = 20.0
+"""seconds that comparing and testing may take, however short training was"""
 AT_ONCE = 64
 """samples, after which their counts are noted"""
 
@@ -41,6 +46,12 @@ class Notes:
     selected: Count
     """the step of the selected network"""
     candidates: tuple[Candidate, ...] = ()
+    compared: Count | None = None
+    """on how many samples; older notes do not say"""
+    selecting: Amount = 0.0
+    """seconds that the comparison took"""
+    samples: dict[str, Count] = field(default_factory=dict)
+    """for how many of each task there was time"""
     found: dict[Which, dict[str, Counts]] = field(default_factory=dict)
     """by network and task"""
     seconds: Amount = 0.0
@@ -61,13 +72,15 @@ class Testing:
         try:
             selected = self._selected()
             self.folder.keep(selected)
-            for which, weights in learner.networks(selected).items():
+            networks, tasks = learner.networks(selected), learner.settings.tasks
+            for which, weights in networks.items():
                 with learner.having(weights):
-                    tests[which] = {task: self._tested(which, task) for task in learner.settings.tasks}
+                    shares = [len(networks) * (len(tasks) - k) for k in range(len(tasks))]
+                    tests[which] = {task: self._tested(which, task, n) for task, n in zip(tasks, shares, strict=True)}
         except (KeyboardInterrupt, SystemExit):
             self.watch.stopped(learner.step)
             raise
-        best, candidates = tests["best"], self.notes.candidates
+        best, candidates, compared = tests["best"], self.notes.candidates, self.notes.compared
         result = Result(
             score=sum(test.score for test in best.values()) / len(best),
             tests=best,
@@ -77,15 +90,31 @@ class Testing:
             early=learner.step < learner.settings.steps,
             parameters=learner.parameters,
             seconds=round(learner.seconds, 3),
-            test_seconds=round(time.perf_counter() - self._start, 3),
+            test_seconds=round(self._seconds, 3),
             memory_mb=round(max(learner.memory_mb, learner.workers.peak_memory() / 1e6), 1),
             candidates=candidates,
-            selection_samples=learner.selection_samples if candidates else 0,
+            selection_samples=(learner.selection_samples if compared is None else compared) if candidates else 0,
             last=tests.get("last", best),
             average=tests.get("average"),
         )
         self.folder.finish(result)
         return result
+
+    @property
+    def _seconds(self) -> float:
+        """How long comparing and testing have taken so far."""
+        return time.perf_counter() - self._start
+
+    @property
+    def _limit(self) -> float:
+        """How long they may take, if nobody asked for a number of samples."""
+        return max(LEAST, self.learner.seconds)
+
+    @property
+    def _left(self) -> float:
+        """How much of that is left for the tests: at least half of it in all."""
+        selecting = self.notes.selecting
+        return self._limit - min(selecting, self._limit / 2) - (self._seconds - selecting)
 
     def _selected(self) -> Kept:
         """The network that was selected before, or is now."""
@@ -96,9 +125,10 @@ class Testing:
                     self.notes = known
                     self._start -= known.seconds
                     return kept
-        self.watch.selecting(len(self.learner.candidates))
-        selected, candidates = self.learner.select()
-        self.notes = Notes(step, code, selected.step, tuple(candidates))
+        told = self.watch.selecting(len(self.learner.candidates))
+        seconds = self._limit / 2 if self.learner.settings.selection_samples is None else math.inf
+        selected, candidates, samples = self.learner.select(seconds, told)
+        self.notes = Notes(step, code, selected.step, tuple(candidates), samples, self._seconds)
         self._note()
         return selected
 
@@ -109,26 +139,31 @@ class Testing:
             raise ValueError(f"{error}; remove it, and the tests begin anew") from None
 
     def _note(self) -> None:
-        self.notes.seconds = time.perf_counter() - self._start
+        self.notes.seconds = self._seconds
         write_json(self.path, msgspec.to_builtins(self.notes))
 
-    def _tested(self, which: Which, task: str) -> Tested:
-        """The test of a network on a task, from where it was stopped."""
+    def _tested(self, which: Which, task: str, shares: int) -> Tested:
+        """The test of a network on a task, from where it was stopped; so many tests share the time that is left."""
         learner, counts = self.learner, self.notes.found.setdefault(which, {}).setdefault(task, {})
-        there = official(task, "test")
-        samples = there.part(slice(learner.settings.test_samples))
+        there, asked = official(task, "test"), learner.settings.test_samples
+        most = self.notes.samples.get(task) if asked == "auto" else asked
+        seconds = self._left / shares if asked == "auto" and most is None else math.inf
+        samples = there.part(slice(most))
         outputs = learner.reasoner.heads_of(task).spec.outputs
         measures = {name: measure_of(feature) for name, feature in outputs.items()}
         done = min(_done(counts, measures, there.size, self.path), samples.size)
         told = self.watch.testing(task, NETWORKS[which]) or (lambda share: None)
         told(done / samples.size)
-        while done < samples.size:
-            some = samples.part(slice(done, done + AT_ONCE))
+        for portion in portions(done, samples.size, AT_ONCE, seconds):
+            some = samples.part(portion)
             progress = lambda share, part=some.size / samples.size: told(share * part)  # noqa: E731
             evaluation = evaluate(learner.workers, some, progress=progress, view=learner.model.batch)
             for name, tally in evaluation.tallies.items():
                 counts.setdefault(name, []).extend(tally.counts.tolist())
             done += some.size
+            self._note()
+        if asked == "auto":
+            self.notes.samples[task] = done
             self._note()
         tallies = {name: Tally(measure, np.array(counts[name][:done])) for name, measure in measures.items()}
         return Tested.of(Evaluation(tallies))

@@ -38,8 +38,9 @@ class Watch:
     def stopped(self, step: int) -> None:
         """Somebody asked to stop; all is saved."""
 
-    def selecting(self, candidates: int) -> None:
-        """The networks that were best are compared on more samples."""
+    def selecting(self, candidates: int) -> Callable[[float], None] | None:
+        """The networks that were best are compared on more samples. What is returned is told which share has been done
+        since it was last told."""
 
     def testing(self, task: str, which: str) -> Callable[[float], None] | None:
         """The test of a network on a task begins: of "the selected network", "the last network", or "the average of
