@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rnar.nn.processors.message_passing import MessagePassing
     from rnar.nn.processors.processor import ProcessorOutput
     from rnar.nn.reasoner import Reasoner
-    from rnar.training import Run, Settings, train
+    from rnar.training import Callback, Run, Settings, train
     from rnar.training.live import Live
 
     __version__: str
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Aggregator",
     "Answer",
+    "Callback",
     "Live",
     "MessagePassing",
     "Model",
@@ -60,6 +61,7 @@ __all__ = [
 _PLACES = {
     "Aggregator": "rnar.nn.aggregators:Aggregator",
     "Answer": "rnar.inference:Answer",
+    "Callback": "rnar.training:Callback",
     "Live": "rnar.training.live:Live",
     "MessagePassing": "rnar.nn.processors.message_passing:MessagePassing",
     "Model": "rnar.models:Model",

@@ -279,3 +279,15 @@ def test_comparing_and_testing_tell_how_far_they_are_where_output_is_no_terminal
     for begin in (lambda: live.selecting(4), lambda: live.testing("bfs", "the last network")):
         begin()(0.5)
         assert file.getvalue().splitlines()[-1].endswith(": 50%")
+
+
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        ("--task", "named without a flag, as in rnar train bfs"),
+        ("--epochs", "say --steps"),
+        ("--hidden-size", "say --size"),
+    ],
+)
+def test_flags_of_other_names_are_told_the_right_one(run, flag, said):
+    refused(run("train", flag, "8"), said)

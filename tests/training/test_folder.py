@@ -22,7 +22,7 @@ from rnar.common.lock import locked
 from rnar.models import find
 from rnar.nn.reasoner import old_name
 from rnar.runtime import Workers
-from rnar.training import Run, Settings, Watch, loop, train
+from rnar.training import Callback, Run, Settings, loop, train
 from rnar.training import folder as training_folder
 from rnar.training.files import pack, unpack
 from rnar.training.stopping import SIGNALS
@@ -81,7 +81,7 @@ def test_a_run_in_bfloat16_goes_on_in_no_other_precision_and_as_if_nothing_had_c
 
 
 def test_another_number_of_threads_is_noted_and_no_other_run(small, tmp_path):
-    class First(Watch):
+    class First(Callback):
         def began(self, beginning) -> None:
             self.changes = beginning.changes
 
@@ -166,7 +166,7 @@ def test_a_folder_that_may_not_be_written_is_named(small, tmp_path):
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_ends_the_step_saves_and_the_same_call_goes_on(small, uninterrupted, tmp_path, number):
-    class Impatient(Watch):
+    class Impatient(Callback):
         stopped_at: int | None = None
 
         def stepped(self, step: int, loss: float) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+import rnar
 from helpers.scoring import scores
 from helpers.training import contents, small_test, tiny
 from rnar.clrs import official
@@ -20,7 +21,7 @@ from rnar.models import Model, find, message_passing
 from rnar.nn.aggregators import Max
 from rnar.runtime import backward
 from rnar.runtime.workers import Workers
-from rnar.training import Run, Watch, train
+from rnar.training import Callback, Run, train
 from rnar.training import files as training_files
 from rnar.training.data import selection_set, training_data, validation_set
 from rnar.training.learner import Learner
@@ -79,7 +80,7 @@ def test_the_folder_says_all_about_the_run(finished):
 
 
 def test_the_metrics_are_the_means_since_the_line_before(small, tmp_path):
-    class Losses(Watch):
+    class Losses(Callback):
         found: list[float] = []
 
         def stepped(self, step: int, loss: float) -> None:
@@ -219,7 +220,7 @@ def test_a_run_ends_when_validation_has_not_become_better_for_too_long(small, tm
 
 
 def test_patience_ends_a_run_at_a_validation_also_if_it_was_stopped_before(small, tmp_path, monkeypatch):
-    class Impatient(Watch):
+    class Impatient(Callback):
         def stepped(self, step: int, loss: float) -> None:
             if step == 5:
                 raise_signal(SIGINT)
@@ -233,7 +234,7 @@ def test_patience_ends_a_run_at_a_validation_also_if_it_was_stopped_before(small
 
 
 def test_a_run_begins_with_the_weights_of_another_as_far_as_they_fit(small, tmp_path):
-    class First(Watch):
+    class First(Callback):
         def began(self, beginning) -> None:
             self.start = beginning.start
 
@@ -250,3 +251,27 @@ def test_a_run_begins_with_the_weights_of_another_as_far_as_they_fit(small, tmp_
     )
     with pytest.raises(ValueError, match="the processor in .*one does not fit: processor"):
         train(tiny(tmp_path / "four", size=9, start=tmp_path / "one"))
+
+
+def test_progress_is_shown_unless_it_shall_be_quiet(small, tmp_path, capsys):
+    train(tiny(tmp_path / "quiet"), quiet=True)
+    out, err = capsys.readouterr()  # where it may tell that it compiles
+    assert out == "" and "step" not in err and "testing" not in err
+    train(tiny(tmp_path / "loud"))
+    out, err = capsys.readouterr()
+    assert out == "" and "step 6 of 6" in err and "testing the selected network" in err
+
+
+def test_the_name_that_callbacks_had_before_goes_on_working(small, tmp_path, capsys):
+    with pytest.warns(DeprecationWarning, match="rnar.Callback now"):
+        from rnar.training import Watch
+    assert Watch is rnar.Callback
+    told = []
+
+    class Losses(rnar.Callback):
+        def stepped(self, step, loss):
+            told.append(step)
+
+    with pytest.warns(DeprecationWarning, match="callback now"):
+        train(tiny(tmp_path / "run"), watch=Losses())
+    assert told == [1, 2, 3, 4, 5, 6] and "step 6 of 6" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import torch
 from helpers.command import refused, runner
 from helpers.training import contents, small_test, tiny
 from rnar.runtime import backward
-from rnar.training import Run, Settings, Watch, files, testing, train
+from rnar.training import Callback, Run, Settings, files, testing, train
 from rnar.training.data import training_data
 from rnar.training.schedules import SCHEDULES, factor, find, name_of
 
@@ -78,7 +78,7 @@ def test_a_schedule_of_ones_own_that_is_always_one_changes_no_bit(tmp_path):
 
 
 def test_a_run_with_a_schedule_goes_on_where_it_was_stopped(tmp_path):
-    class Impatient(Watch):
+    class Impatient(Callback):
         def stepped(self, step: int, loss: float) -> None:
             if step == 3:
                 signal.raise_signal(signal.SIGINT)

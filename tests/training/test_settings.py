@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from rnar.clrs import ALGORITHMS
 from rnar.models import MODELS, Model, find, message_passing
 from rnar.nn.aggregators import Max
 from rnar.training import Settings, train
+from rnar.training.settings import SETTINGS
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -109,8 +112,7 @@ def test_text_and_numpy_are_read_as_numbers():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("lr", "say learning_rate"),
-        ("batch_size", "say batch"),
+        ("hidden_size", "say size"),
         ("epochs", "say steps"),
         ("stepz", "did you mean 'steps'.*; there are tasks, model"),
     ],
@@ -118,6 +120,20 @@ def test_text_and_numpy_are_read_as_numbers():
 def test_a_setting_of_another_name_is_told_its_own(name, said):
     with pytest.raises(ValueError, match=f"there is no setting '{name}'.*{said}"):
         Settings("bfs", **{name: 3})
+
+
+def test_settings_are_known_by_the_names_that_others_have():
+    settings = Settings(task="bfs", lr=1e-4, batch_size=8, hidden=64)
+    assert settings == Settings("bfs", learning_rate=1e-4, batch=8, size=64)
+    assert replace(settings, steps=50).steps == 50 and pickle.loads(pickle.dumps(settings)) == settings
+
+
+def test_help_tells_what_each_field_and_argument_means():
+    for documented in (Settings, Model):
+        for each in fields(documented):
+            assert f"\n    {each.name}: " in documented.__doc__, each.name
+    for name in (*SETTINGS, "callback", "quiet"):
+        assert f"    {name}: " in train.__doc__
 
 
 def test_train_takes_tasks_and_settings_by_the_names_that_others_have(tmp_path):

@@ -78,7 +78,7 @@ def test_the_result_is_that_of_a_run_that_was_never_stopped(tmp_path, stopped_af
 def test_who_is_told_of_a_test_hears_all_of_it(tmp_path, stopped_after):
     told: dict[str, float] = {}
 
-    class Listener(testing.Watch):
+    class Listener(testing.Callback):
         def testing(self, task, which):
             told[which] = 0.0
 

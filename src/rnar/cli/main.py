@@ -47,6 +47,9 @@ COMMANDS = {
     "completion": Command("rnar.cli.completion:completion", "a script that lets your shell complete all this"),
 }
 
+OTHER_FLAGS = {"--epochs": "--steps", "--iterations": "--steps", "--hidden-size": "--size", "--hidden-dim": "--size"}
+"""what flags are called elsewhere"""
+
 INTERRUPTED, TERMINATED = 130, 143  # as shells count: 128 + the number of the signal
 PIPE_CLOSED = 1  # as rich ends when it is first to notice
 
@@ -178,8 +181,16 @@ def _parse(name: str, arguments: list[str]) -> Callable[[], int | None]:
         with redirect_stdout(page), suppress(SystemExit):
             tyro.cli(later, args=["--help"])
         flags = set(re.findall(r"--[a-z][a-z-]*", page.getvalue()))
-        raise ValueError(f"rnar {name} does not know {unknown[0]!r}{nearest(unknown[0], flags)}; see its --help")
+        raise ValueError(f"rnar {name} does not know {unknown[0]!r}{_meant(name, unknown[0], flags)}; see its --help")
     return call
+
+
+def _meant(command: str, flag: str, flags: set[str]) -> str:
+    """What was perhaps meant by a flag that a command does not know."""
+    if flag == "--task" and "--tasks" not in flags:
+        return f"; a task is named without a flag, as in rnar {command} bfs"
+    right = OTHER_FLAGS.get(flag, "")
+    return f"; say {right}" if right in flags else nearest(flag, flags)
 
 
 def _first_words(box: str) -> str:

@@ -17,6 +17,7 @@ from rnar.clrs.batch import Batch, Sample, as_batch
 from rnar.clrs.spec import Spec, node
 from rnar.common.blame import definition_of
 from rnar.common.checking import check_fields, checked
+from rnar.common.documenting import documented
 from rnar.nn.composed import Marks
 from rnar.nn.heads import HintConfig
 from rnar.nn.linear import Size
@@ -36,19 +37,18 @@ class Paper(NamedTuple):
         return f"{self.authors}, {self.year}"
 
 
+@documented
 @dataclass(frozen=True)
 class Model:
-    """A recipe for a network: a processor, and what it sees of the data. Only these two must be given:
-
-    Args:
-        name: By which it is found; letters, digits and . _ - only.
-        processor: Makes a processor of a size: `lambda size: MessagePassing(size, LSTM(size))`.
+    """A recipe for a network: a processor, and what it sees of the data. Only name and processor must be given.
 
     All else has the values of the benchmark. `build` makes networks, `batch` makes of samples what they see.
     """
 
     name: str
+    """By which it is found; letters, digits and . _ - only."""
     processor: Callable[[int], nn.Module]
+    """Makes a processor of a size: `lambda size: MessagePassing(size, LSTM(size))`."""
     size: Size = 128
     """How many numbers the features of a node have, unless a run says otherwise."""
     reversal: Reversal = "none"
@@ -78,10 +78,11 @@ class Model:
     training: dict[str, Any] = field(default_factory=dict, hash=False)
     """What the model's own paper did in another way than the standard protocol (Ibarz et al., 2022)."""
     paper: Paper | None = None
+    """Where it was published."""
     equation: str = ""
-    """in one line: z = x || h are a node's encoded features and its last state, m_ij is the message from i to j"""
+    """In one line: z = x || h are a node's encoded features and its last state, m_ij is the message from i to j"""
     differs: str = ""
-    """where it differs from its source, in one sentence"""
+    """Where it differs from its source, in one sentence."""
 
     def __post_init__(self) -> None:
         if isinstance(self.reversal, bool):  # as it was written when there was one kind

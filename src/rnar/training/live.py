@@ -17,14 +17,14 @@ from rnar.clrs.splits import is_official
 from rnar.common.checking import checked
 from rnar.common.durations import took
 from rnar.training.environment import has_bfloat16
-from rnar.training.watch import Beginning, Watch
+from rnar.training.watch import Beginning, Callback
 
 WINDOW = 50  # steps over which the speed is measured
 REFRESHES = 2  # in a second
 QUIET = 30.0  # seconds: where there is no terminal, a line is printed at least so often
 
 
-class Live(Watch):
+class Live(Callback):
     """Prints to a console what happens: `rnar.train(settings, rnar.Live())`, in a notebook too."""
 
     @checked

@@ -9,8 +9,9 @@ import sys
 import zlib
 from collections.abc import Iterable
 from dataclasses import Field, dataclass, field, fields, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 import numpy as np
@@ -20,15 +21,13 @@ from rnar.clrs import find as find_task
 from rnar.clrs.registry import MOST_SAMPLES
 from rnar.common.blame import definition_of
 from rnar.common.checking import shown
+from rnar.common.documenting import Class, documented
 from rnar.common.names import nearest
 from rnar.models import LARGEST_SIZE, MODELS, Model
 from rnar.models import find as find_model
 from rnar.runtime.workers import MOST_THREADS, Precision
 from rnar.training import schedules
 from rnar.training.schedules import Schedule
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 FINITE = sys.float_info.max
@@ -62,9 +61,26 @@ def protocol(value: Any, metavar: str = "", words: str = "", **more: Any) -> Any
     return setting(None, metavar, words or str(value), protocol=value, **more)
 
 
+def with_aliases(made: Class) -> Class:
+    """The same class; it takes the aliases of its settings too, and names the right one of what it does not know."""
+    plain: Any = made.__init__
+
+    @wraps(plain)
+    def __init__(self: Settings, *values: Any, complete: bool = False, **given: Any) -> None:
+        plain(self, *values, complete=complete, **canonical(given))
+
+    made.__init__ = __init__  # pyright: ignore[reportAttributeAccessIssue]
+    return made
+
+
+@documented
+@with_aliases
 @dataclass(frozen=True)
 class Settings:
-    """What is not given is as the model's own paper has it, and then as the standard protocol has it."""
+    """What is not given is as the model's own paper has it, and then as the standard protocol has it.
+
+    `task`, `batch_size`, `lr`, `hidden` are other names of tasks, batch, learning_rate, size.
+    """
 
     tasks: str | tuple[str, ...] = setting((), "TASK...", positional=True, aliases=("task",), since_first=True)
     """Which task to learn; of several, a generalist learns a batch of each in turn in every step."""
@@ -137,10 +153,6 @@ class Settings:
     """Go on with a run, or tell its result, though your own code of its model or task has changed since."""
     complete: bool = field(default=False, repr=False, compare=False)
     """True of what `resolved` returns: a value that is still None is not one that has to be filled in."""
-
-    def __new__(cls, *_: Any, complete: bool = False, **given: Any) -> Self:
-        canonical(given, aliases=False)  # raises if there is no such setting, and names the right one
-        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name in SETTINGS:
@@ -229,12 +241,16 @@ LISTS = ("tasks", "sizes", "without")
 ALIASES = {alias: name for name, x in SETTINGS.items() for alias in x.metadata.get("aliases", ())}
 
 
-def canonical(given: dict[str, Any], aliases: bool = True) -> dict[str, Any]:
+OTHERS = {"epochs": "steps", "iterations": "steps", "hidden_size": "size", "hidden_dim": "size", "width": "size"}
+"""what settings are called elsewhere"""
+
+
+def canonical(given: dict[str, Any]) -> dict[str, Any]:
     """The same settings by their own names; raises if there is one that is not known."""
     for name in given:
-        if name in SETTINGS or name in ALIASES and aliases:
+        if name in SETTINGS or name in ALIASES:
             continue
-        right = {**ALIASES, "epochs": "steps"}.get(name)
+        right = OTHERS.get(name)
         said = f"; say {right}" if right else f"{nearest(name, [*SETTINGS, *ALIASES])}; there are {', '.join(SETTINGS)}"
         raise ValueError(f"there is no setting {name!r}{said}")
     settings = {ALIASES.get(name, name): value for name, value in given.items()}

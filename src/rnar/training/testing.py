@@ -24,7 +24,7 @@ from rnar.training.learner import Kept, Learner
 from rnar.training.portions import portions
 from rnar.training.result import Amount, Candidate, Count, Result, Tested
 from rnar.training.run import NETWORKS, Which
-from rnar.training.watch import Watch
+from rnar.training.watch import Callback
 
 LEAST = 20.0
 """seconds that comparing and testing may take, however short training was"""
@@ -61,8 +61,8 @@ class Notes:
 class Testing:
     """The tests of a run that has ended."""
 
-    def __init__(self, learner: Learner, folder: Folder, watch: Watch):
-        self.learner, self.folder, self.watch = learner, folder, watch
+    def __init__(self, learner: Learner, folder: Folder, callback: Callback):
+        self.learner, self.folder, self.callback = learner, folder, callback
         self.path = folder.path / TESTS
         self._start = time.perf_counter()
 
@@ -78,7 +78,7 @@ class Testing:
                     shares = [len(networks) * (len(tasks) - k) for k in range(len(tasks))]
                     tests[which] = {task: self._tested(which, task, n) for task, n in zip(tasks, shares, strict=True)}
         except (KeyboardInterrupt, SystemExit):
-            self.watch.stopped(learner.step)
+            self.callback.stopped(learner.step)
             raise
         best, candidates, compared = tests["best"], self.notes.candidates, self.notes.compared
         result = Result(
@@ -125,7 +125,7 @@ class Testing:
                     self.notes = known
                     self._start -= known.seconds
                     return kept
-        told = self.watch.selecting(len(self.learner.candidates))
+        told = self.callback.selecting(len(self.learner.candidates))
         seconds = self._limit / 2 if self.learner.settings.selection_samples is None else math.inf
         selected, candidates, samples = self.learner.select(seconds, told)
         self.notes = Notes(step, code, selected.step, tuple(candidates), samples, self._seconds)
@@ -152,7 +152,7 @@ class Testing:
         outputs = learner.reasoner.heads_of(task).spec.outputs
         measures = {name: measure_of(feature) for name, feature in outputs.items()}
         done = min(_done(counts, measures, there.size, self.path), samples.size)
-        told = self.watch.testing(task, NETWORKS[which]) or (lambda share: None)
+        told = self.callback.testing(task, NETWORKS[which]) or (lambda share: None)
         told(done / samples.size)
         for portion in portions(done, samples.size, AT_ONCE, seconds):
             some = samples.part(portion)

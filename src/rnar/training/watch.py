@@ -1,4 +1,4 @@
-"""Who looks on while a network learns. `rnar train` shows it in the terminal; you may write your own."""
+"""Training callbacks. `rnar train` shows progress in the terminal; you may write your own."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,8 +23,18 @@ class Beginning(NamedTuple):
     """what it begins with, if not with fresh weights"""
 
 
-class Watch:
-    """Told of all that happens; does nothing. A subclass does something in as many methods as it likes."""
+class Callback:
+    """Told of all that happens while a network learns; does nothing. A subclass does something in any of its methods:
+
+        class Losses(rnar.Callback):
+            def stepped(self, step, loss):
+                print(step, loss)
+
+        rnar.train("bfs", Losses(), steps=500)
+
+    In order: `began` once; `stepped` after each step; `reported` after each validation; `selecting` and `testing` in
+    the end, or `stopped`; and `close`. What a method raises ends the training; what was saved before is kept.
+    """
 
     def began(self, beginning: Beginning) -> None:
         """The first step is about to be taken."""
@@ -33,7 +43,7 @@ class Watch:
         """So many steps are done, and this was the loss of the last. Called often: be quick."""
 
     def reported(self, line: dict[str, Any]) -> None:
-        """A line was added to the metrics."""
+        """A line was added to the metrics, by the names that metrics.jsonl has: step, loss, validation, best, ..."""
 
     def stopped(self, step: int) -> None:
         """Somebody asked to stop; all is saved."""
@@ -50,16 +60,16 @@ class Watch:
         """Nothing more will happen."""
 
 
-class Watches(Watch):
+class Callbacks(Callback):
     """Several that are told the same. What they return is the first one's."""
 
-    def __init__(self, *watches: Watch):
-        for name in (name for name in vars(Watch) if not name.startswith("_")):
-            methods = [getattr(watch, name) for watch in watches]
+    def __init__(self, *callbacks: Callback):
+        for name in (name for name in vars(Callback) if not name.startswith("_")):
+            methods = [getattr(callback, name) for callback in callbacks]
             setattr(self, name, lambda *arguments, methods=methods: [method(*arguments) for method in methods][0])
 
 
-class TensorBoard(Watch):
+class TensorBoard(Callback):
     """Writes events for TensorBoard into the run's folder."""
 
     def __init__(self) -> None:
