@@ -22,7 +22,7 @@ def untrained(folder: Path, *tasks: str, model: str = "rnar", size: int = 8, **c
     environment = {"from_step": 0, "commit": "c0ffee" * 6}
     folder.mkdir(parents=True)
     write_json(folder / CONFIG, {"settings": settings.plain(), "data": data, "environments": [environment]})
-    weights = settings.recipe.build(tasks, size, seed=1).state_dict()
+    weights = settings.architecture.build(tasks, size, seed=1).state_dict()
     write(folder / BEST, pack(weights, {"step": 2, "validation": 0.5}))
     return folder
 

@@ -54,7 +54,7 @@ def made_up(
     if score is not None:
         result = dict(
             score=score,
-            tests={task: tested(score, plain["test_samples"])},
+            tests={task: tested(score, settings.get("test_samples"))},
             validation=scores[best],
             best_step=marks[best],
             steps=last,

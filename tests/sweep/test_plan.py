@@ -71,6 +71,6 @@ def test_a_run_that_patience_ended_goes_on_with_more_of_it(tmp_path, monkeypatch
 def test_rnar_train_is_given_all_settings_of_a_run(monkeypatch, settings):
     asked: list[Settings] = []
     monkeypatch.setattr(command, "train_network", lambda run, watch: asked.append(run))
-    monkeypatch.setattr(command, "lines", lambda result: [])
+    monkeypatch.setattr(command, "lines", lambda *_: [])
     assert main(["train", *train_arguments(settings.resolved())]) == 0
     assert asked == [settings.resolved()]

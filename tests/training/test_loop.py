@@ -103,7 +103,7 @@ def test_a_step_is_adams_on_clipped_gradients_of_the_next_batch(small, tmp_path)
     """
     settings = tiny(tmp_path / "run", steps=2, clip=0.1, learning_rate=0.01).resolved()
     train(settings)
-    reasoner = settings.recipe.build("bfs", 8, seed=0).train()
+    reasoner = settings.architecture.build("bfs", 8, seed=0).train()
     optimiser = torch.optim.Adam(reasoner.parameters(), 0.01, foreach=False)
     with training_data(settings, "bfs") as stream:
         for _ in range(2):

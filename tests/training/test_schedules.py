@@ -46,7 +46,7 @@ def test_a_step_is_that_of_pytorchs_own_optimiser_and_scheduler(tmp_path, schedu
     given = dict(steps=4, clip=0.1, learning_rate=0.01, schedule=schedule, weight_decay=decay, model="mpnn")
     settings = tiny(tmp_path / "run", **given).resolved()
     train(settings)
-    reasoner = settings.recipe.build("bfs", 8, seed=0).train()
+    reasoner = settings.architecture.build("bfs", 8, seed=0).train()
     optimiser = torch.optim.AdamW(reasoner.parameters(), 0.01, weight_decay=decay, foreach=False)
     schedulers = {
         "cosine": lambda: torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=4),

@@ -99,7 +99,7 @@ def test_the_average_follows_the_weights(small, tmp_path):
     networks = [tiny(tmp_path / str(steps), steps=steps, average=0.5, validate_every=1) for steps in (1, 2)]
     for settings in networks:
         train(settings)
-    first = networks[0].recipe.build("bfs", 8, 0).state_dict()
+    first = networks[0].architecture.build("bfs", 8, 0).state_dict()
     after = [Run(settings.path).network(which="last").state_dict() for settings in networks]
     for name, mean in Run(networks[1].path).network(which="average").state_dict().items():
         torch.testing.assert_close(mean, (first[name] + after[0][name]) / 4 + after[1][name] / 2)
@@ -140,7 +140,7 @@ def test_a_state_of_an_older_version_goes_on(small, tmp_path):
 
 
 def test_hints_can_be_left_out_and_their_reversals_with_them():
-    model = Settings("quickselect", without=("pivot", "pred_h", "pos")).resolved().recipe
+    model = Settings("quickselect", without=("pivot", "pred_h", "pos")).resolved().architecture
     spec = model.spec("quickselect")
     assert not {"pivot", "pred_h", "pred_h_reversed"} & spec.hints.keys() and "pos" not in spec.inputs
     batch = model.batch(rnar.clrs.sample("quickselect", 5, 2, 0))

@@ -103,7 +103,7 @@ def train(
         return
     done = finished(run) is not None
     result = train_network(run, Live(console))
-    for line in [*lines(result), *left_out(run, result)]:
+    for line in lines(run, result):
         console.print(line, soft_wrap=True)
     console.print(f"{run.path}" + (", which was finished before" if done else ""), soft_wrap=True)
 
@@ -147,7 +147,7 @@ def left_out(run: Settings, result: Result) -> list[Text]:
     return [Text(f"not to take longer than training, {', '.join(said)}", "dim")]
 
 
-def lines(result: Result) -> list[Text]:
+def lines(run: Settings, result: Result) -> list[Text]:
     """A result in words."""
     said = []
     for task, test in result.tests.items():
@@ -170,4 +170,4 @@ def lines(result: Result) -> list[Text]:
         count, samples = len(result.candidates), result.selection_samples
         how = f"step {result.best_step} of {result.steps}{early}, the best of {count} on {samples} samples of n=16; "
     cost = f"trained in {took(result.seconds)}, tested in {took(result.test_seconds)}, {result.memory_mb / 1000:.1f} GB"
-    return [*said, Text(how + cost, "dim")]
+    return [*said, Text(how + cost, "dim"), *left_out(run, result)]

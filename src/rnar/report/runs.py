@@ -23,7 +23,7 @@ from rnar.training.settings import IDENTITY, OLDER, PROTOCOL, Settings, as_json
 Tell = Callable[[str], None]
 Name = Annotated[str, Meta(min_length=1)]
 APART = ("tasks", "model", "seed", "steps")  # settings that have columns of their own
-BESIDE = ("average",)  # settings by which a run keeps more, and that change nothing of what is tested
+BESIDE = ("average", "recipe")  # settings that change nothing of what is tested, as they stand
 SIZE = 128  # of a model that is not known here
 DIGITS = 6  # of a score
 

@@ -49,6 +49,6 @@ def _drawn(settings: Settings, task: str, seed: int, samples: int, size: int) ->
 
 def _stream(settings: Settings, task: str, seed: int, batch: int, sizes: tuple[int, ...] | None, **more: int) -> Stream:
     problem = find(task).problem
-    positions, view = settings.random_positions, settings.recipe.batch
+    positions, view = settings.random_positions, settings.architecture.batch
     official = {} if positions else {name: problem.options[name] for name in problem.training}
     return Stream(task, seed, batch, sizes, transform=view, random_positions=positions, **more, **official)

@@ -76,7 +76,7 @@ class Learner:
     """A network that learns, one step after the other."""
 
     def __init__(self, settings: Settings, device: torch.device):
-        self.settings, self.device, self.model = settings, device, settings.recipe
+        self.settings, self.device, self.model = settings, device, settings.architecture
         reasoner = self.model.build(settings.tasks, settings.size, settings.seed)
         self.reasoner = reasoner.to(device).train()
         for task in settings.tasks:
@@ -93,7 +93,7 @@ class Learner:
         """those that did best in validation, the best first"""
         self.improved = 0
         """the step at which validation was last better than ever before"""
-        self.average = self._weights() if settings.average is not None else None
+        self.average = self._weights() if settings.average else None
         self.seconds = 0.0
         self.memory_mb = 0.0
         self._sums: dict[str, Counter[str]] = {}
@@ -140,7 +140,7 @@ class Learner:
             self.optimiser.step()
             self._sums.setdefault(task, Counter()).update(losses)
             total += sum(losses.values())
-        if self.average is not None and self.settings.average is not None:
+        if self.average is not None and self.settings.average:
             for name, tensor in self.reasoner.state_dict().items():
                 self.average[name].lerp_(tensor.detach().cpu(), 1 - self.settings.average)
         self.step += 1

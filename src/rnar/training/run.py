@@ -40,7 +40,7 @@ class Run:
 
     @property
     def model(self) -> Model:
-        return self.settings.recipe
+        return self.settings.architecture
 
     @property
     def result(self) -> Result | None:

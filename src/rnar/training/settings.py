@@ -27,6 +27,7 @@ from rnar.models import LARGEST_SIZE, MODELS, Model
 from rnar.models import find as find_model
 from rnar.runtime.workers import MOST_THREADS, Precision
 from rnar.training import schedules
+from rnar.training.recipes import RECIPES
 from rnar.training.schedules import Schedule
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
@@ -47,7 +48,8 @@ def setting(default: Any, metavar: str = "", words: str = "", **more: Any) -> An
         default: Its value where it is not given.
         metavar: What stands for its value in the help, if that is not told by its type.
         words: Of its default, in the help, if it has other ones; if they are "none", that may be given for None.
-        more: `aliases` of its name; `none`: a word that may be given for None, if the default is another; `name` of its
+        more: `aliases` of its name; `none`: a word that may be given for None, if the default is another, or
+            for `off`; `name` of its
             flag; `positional`: its flag has none; `reference`: a name, by which an object is found that may also be
             given itself; `role`: see `LENGTH` and `HOW`; `since_first`: the config of every run has it, of whichever
             version.
@@ -86,6 +88,9 @@ class Settings:
     """Which task to learn; of several, a generalist learns a batch of each in turn in every step."""
     model: str | Model = setting("rnar", "MODEL", reference=True, since_first=True)
     """Which model: a name that `rnar models` has, or my_models:mine. In Python also a `Model`."""
+    recipe: str = setting("standard", "{" + ",".join(RECIPES) + "}")
+    """What is not given is as this recipe has it: "standard" is the protocol of Ibarz et al. (2022); "steady" has the
+    learning rate fall to zero as a cosine does, and keeps an average of the weights with a decay of 0.999."""
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = setting(0, since_first=True)
     """Decides the first weights, the training data, and all else that is drawn."""
     steps: Steps = protocol(10_000, role="length", since_first=True)
@@ -120,9 +125,11 @@ class Settings:
     and test. It pays on a CPU that has instructions for it."""
     without: str | tuple[str, ...] = setting((), "NAME...")
     """Inputs and hints that the network does not see."""
-    average: Annotated[float, Meta(gt=0, lt=1)] | None = setting(None, words="none")
-    """Keep an exponential average of the weights too, with this decay a step (0.999, say). It is validated and tested
-    beside the others, never in their place."""
+    average: Annotated[float, Meta(ge=0, lt=1)] | None = setting(
+        None, words="none, or the recipe's", none="none", off=0.0
+    )
+    """Keep an exponential average of the weights too, with this decay a step (0.999, say); 0 keeps none. It is
+    validated and tested beside the others, never in their place."""
     validate_every: Steps = protocol(50, since_first=True)
     """So many steps lie between validations, at n = 16. The few networks that were best are kept."""
     validation_samples: Samples = setting(128, since_first=True)
@@ -155,6 +162,9 @@ class Settings:
     """True of what `resolved` returns: a value that is still None is not one that has to be filled in."""
 
     def __post_init__(self) -> None:
+        if self.recipe not in RECIPES:
+            known = f"{nearest(str(self.recipe), RECIPES)}; there are {', '.join(RECIPES)}"
+            raise ValueError(f"there is no recipe {self.recipe!r}{known}")
         for name in SETTINGS:
             object.__setattr__(self, name, checked(name, getattr(self, name)))
 
@@ -164,7 +174,7 @@ class Settings:
         return self.model.name if isinstance(self.model, Model) else self.model
 
     @property
-    def recipe(self) -> Model:
+    def architecture(self) -> Model:
         """The model itself, which sees what these settings leave it."""
         model = self.model if isinstance(self.model, Model) else find_model(self.model)
         return replace(model, without=(*model.without, *self.without)) if self.without else model
@@ -189,13 +199,15 @@ class Settings:
         return settings
 
     def _filled(self) -> Settings:
-        model = self.recipe
+        model = self.architecture
         for name in model.training:
             if name not in PROTOCOL:
                 raise ValueError(f"the model {self.name!r} sets {name!r} for its training{nearest(name, PROTOCOL)}; "
                                  f"what a model can set is {', '.join(PROTOCOL)}")  # fmt: skip
-        usual = {**PROTOCOL, **model.training, "size": model.size}
+        usual = {**PROTOCOL, **model.training, "size": model.size, **RECIPES[self.recipe]}
         values = {name: value for name, value in usual.items() if getattr(self, name) is None}
+        if self.average == 0 and "average" not in usual:
+            values["average"] = None
         if values.get("clip", 0) is None:  # as a model may have it
             values["clip"] = math.inf
         named = replace(self, **values, tasks=tuple(find_task(task).name for task in self.tasks))
@@ -290,7 +302,7 @@ def _read(name: str, value: Any) -> Any:
 
     metadata = SETTINGS[name].metadata
     if isinstance(value, str) and value == metadata.get("none", "none" if metadata["words"] == "none" else None):
-        return None
+        return metadata.get("off")
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if name in LISTS:
@@ -331,10 +343,10 @@ def check_plain(plain: dict[str, Any]) -> None:
 def refuse_others(there: dict[str, Any], settings: Settings) -> None:
     """Raise if the run in a folder, by its plain settings, is another one; how far it shall go is no difference.
 
-    Nor is how networks are compared in the end, where a run is older than that.
+    Nor is how networks are compared in the end, where a run is older than that; nor by which recipe it was asked for.
     """
     here = settings.plain()
-    there = {**OLDER, "selection_samples": here["selection_samples"], **there}
+    there = {**OLDER, "selection_samples": here["selection_samples"], **there, "recipe": here["recipe"]}
     differences = [
         f"{name} is {there.get(name)!r} there and {here.get(name)!r} here"
         for name in {**there, **here}
