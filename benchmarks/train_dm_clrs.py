@@ -5,7 +5,7 @@ Runs in a Python that has dm-clrs (pip install dm-clrs==2.0.3), not rnar:
     python benchmarks/train_dm_clrs.py insertion_sort --seed 0 --steps 3000 --out control.jsonl
 
 It writes a line for each validation: the step, the loss, the scores at n = 16 and n = 64 (of the first samples of the
-official test set). The same of ours: rnar train insertion_sort --model rnar-mpnn --validate-every 100 --wider-n 64
+official test set). The same of ours: rnar train insertion_sort --model rnar-mpnn --validate-every 100 --ood-n 64
 """
 
 import argparse

@@ -25,6 +25,6 @@ soft = rnar.Model("soft", lambda size: rnar.MessagePassing(size, Soft(size), tri
 
 if __name__ == "__main__":
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    small = dict(size=32, batch=8, validation_samples=32, selection_samples=64, wider_samples=0, test_samples=8)
+    small = dict(size=32, batch=8, validation_samples=32, selection_samples=64, ood_samples=0, test_samples=8)
     result = rnar.train("bfs", model=soft, steps=steps, validate_every=steps // 4, **small)
     print(f"soft aggregation: {result.score:.1%} after {result.steps} steps")

@@ -20,7 +20,7 @@ def warmup(done):
 
 if __name__ == "__main__":
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    small = dict(size=32, batch=8, validation_samples=32, selection_samples=64, wider_samples=0, test_samples=8)
+    small = dict(size=32, batch=8, validation_samples=32, selection_samples=64, ood_samples=0, test_samples=8)
     print(*(f"{warmup(done):.2f}" for done in (0.0, RISE, 0.5, 1.0)))
     result = rnar.train(rnar.Settings("bfs", schedule=warmup, steps=steps, validate_every=steps // 4, **small))
     print(f"warmup: {result.score:.1%} after {result.steps} steps")

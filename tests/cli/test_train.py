@@ -27,7 +27,7 @@ from rnar.training.watch import Beginning
 
 TINY = (
     "--size 8 --batch 2 --sizes 4 --steps 4 --validate-every 2 --validation-samples 2 --selection-samples 3 "
-    "--wider-samples 2 --threads 1"
+    "--ood-samples 2 --threads 1"
 ).split()
 
 
@@ -291,3 +291,17 @@ def test_comparing_and_testing_tell_how_far_they_are_where_output_is_no_terminal
 )
 def test_flags_of_other_names_are_told_the_right_one(run, flag, said):
     refused(run("train", flag, "8"), said)
+
+
+def test_flags_of_before_go_on_working_and_say_their_names_of_now(run, tmp_path):
+    out = tmp_path / "saved.json"
+    code, _, err = run("train", "bfs", "--wider-n=64", "--wider_samples", "3", "--anyway", "--save-config", out)
+    assert code == 0 and err.splitlines() == [
+        "rnar: --wider-n is called --ood-n now",
+        "rnar: --wider_samples is called --ood-samples now",
+        "rnar: --anyway is called --allow-code-change now",
+    ]
+    saved = read_settings(out)
+    assert (saved["ood_n"], saved["ood_samples"], saved["allow_code_change"]) == (64, 3, True)
+    code, _, err = run("report", "nothing", "--figure", "wider", "--out", "x.png")
+    assert code == 2 and err.startswith("rnar: wider is called ood now\nrnar: there is no nothing")

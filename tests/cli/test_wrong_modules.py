@@ -7,7 +7,7 @@ import pytest
 from helpers.command import refused
 
 FEW = (
-    "--steps 2 --validate-every 2 --size 8 --validation-samples 2 --wider-samples 0 --selection-samples 0 "
+    "--steps 2 --validate-every 2 --size 8 --validation-samples 2 --ood-samples 0 --selection-samples 0 "
     "--test-samples 2 --sizes 4"
 ).split()
 

@@ -86,7 +86,7 @@ def first(trace, key):
 name = "__main__:first"
 assert rnar.clrs.find(name) is first and first.chapter == "main"
 few = dict(size=4, batch=2, sizes=(4,), steps=2, validate_every=2, validation_samples=2, selection_samples=2)
-result = train(Settings(tasks=name, model="mpnn", wider_samples=2, test_samples=2, threads=2, **few))
+result = train(Settings(tasks=name, model="mpnn", ood_samples=2, test_samples=2, threads=2, **few))
 print(rnar.clrs.sample(name, n=4, batch=2, seed=0).task, list(result.tests))
 """
 

@@ -20,6 +20,7 @@ def runner(capsys: pytest.CaptureFixture[str], *first: str, whose: str = "") -> 
     """
 
     def run(*argv: object) -> Outcome:
+        capsys.readouterr()  # what was written before the command
         code = main([*first, *map(str, argv)])
         out, err = capsys.readouterr()
         lines = [line for line in err.splitlines() if not line.startswith("rnar: compiling")]

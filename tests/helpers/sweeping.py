@@ -23,18 +23,18 @@ SETTINGS: dict[str, Any] = dict(
     validate_every=2,
     validation_samples=2,
     selection_samples=3,
-    wider_samples=1,
+    ood_samples=1,
     test_samples=1,
     threads=1,
 )
 TINY = (
-    "--size 8 --batch 2 --sizes 4 --validate-every 2 --validation-samples 2 --selection-samples 3 --wider-samples 1 "
+    "--size 8 --batch 2 --sizes 4 --validate-every 2 --validation-samples 2 --selection-samples 3 --ood-samples 1 "
     "--test-samples 1 --threads 1"
 ).split()
 LONG = ["25" if before == "--validate-every" else word for before, word in zip(["", *TINY], TINY, strict=False)]
 """for many steps"""
 SMALL_RUN: dict[str, Any] = dict(  # as `helpers.training.tiny` has it
-    size=8, batch=3, sizes=(4, 5), steps=6, validate_every=2, validation_samples=4, selection_samples=4, wider_samples=2
+    size=8, batch=3, sizes=(4, 5), steps=6, validate_every=2, validation_samples=4, selection_samples=4, ood_samples=2
 )
 SEQUENTIAL = (
     "activity_selector binary_search bubble_sort find_maximum_subarray_kadane heapsort insertion_sort minimum "

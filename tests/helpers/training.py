@@ -25,7 +25,7 @@ def tiny(folder: Path, **changes: Any) -> Settings:
             "validate_every": 2,
             "validation_samples": 4,
             "selection_samples": 4,
-            "wider_samples": 2,
+            "ood_samples": 2,
             **changes,
         }
     )

@@ -36,7 +36,7 @@ VALUES = (
 )  # fmt: skip
 SMALL = {
     "train": ["--steps", "2", "--validate-every", "2", "--size", "4", "--batch", "2", "--sizes", "4", "--threads", "1",
-              "--validation-samples", "2", "--wider-samples", "0", "--selection-samples", "2", "--test-samples", "2"],
+              "--validation-samples", "2", "--ood-samples", "0", "--selection-samples", "2", "--test-samples", "2"],
     "evaluate": ["--n", "5", "--samples", "2", "--threads", "1"],
     "bench": ["--n", "4", "--batch", "2", "--size", "4", "--rounds", "1", "--threads", "1"],
     "sweep": ["--dry-run"],

@@ -48,7 +48,7 @@ def calls() -> dict[str, Call]:
     """By name each public function, or class that does something, and arguments that it takes."""
     bfs = rnar.clrs.sample("bfs", n=4, batch=2, seed=0)
     tiny = dict(steps=2, validate_every=2, size=4, batch=2, sizes=(4,), threads=1, validation_samples=2,
-                wider_samples=0, selection_samples=2, test_samples=2)  # fmt: skip
+                ood_samples=0, selection_samples=2, test_samples=2)  # fmt: skip
     network = rnar.load("minimum")
     seen = network.run.model.batch(rnar.clrs.sample("minimum", n=4, batch=2, seed=0))
     answered = network.solve([5.0, 2.0, 9.0])

@@ -102,7 +102,7 @@ def test_seeds_are_averaged_where_all_have_been():
 
 def test_rows_of_a_csv_cannot_be_drawn(run, runs, tmp_path):
     run(runs, "--export", tmp_path)
-    for figure in ("curves", "wider", "losses", "timing", "sizes", "hints"):
+    for figure in ("curves", "ood", "losses", "timing", "sizes", "hints"):
         code, out, err = run(tmp_path / "runs.csv", "--figure", figure, "--out", tmp_path / "x.png")
         assert (code, out) == (2, "") and "run folders" in err
 
@@ -116,20 +116,20 @@ def test_other_settings_are_lines_of_their_own(run, runs, tmp_path):
 def test_the_score_at_a_larger_size_has_a_line_for_the_network_and_one_for_the_average(run, tmp_path, monkeypatch):
     monkeypatch.setattr(testing, "official", small_test)
     out, seen = tmp_path / "out.svg", {}
-    train(tiny(tmp_path / "runs" / "one", steps=4, wider_n=6, average=0.5))
-    assert run(tmp_path / "runs", "--figure", "wider", "--out", out) == (0, "", "")
+    train(tiny(tmp_path / "runs" / "one", steps=4, ood_n=6, average=0.5))
+    assert run(tmp_path / "runs", "--figure", "ood", "--out", out) == (0, "", "")
     assert {"RNAR", "RNAR, average of the weights", "score, n = 6 (%)"} <= set(texts(out))
-    train(tiny(tmp_path / "runs" / "two", steps=4, wider_n=8, seed=1))
-    code, _, err = run(tmp_path / "runs", "--figure", "wider", "--out", tmp_path / "other.svg")
+    train(tiny(tmp_path / "runs" / "two", steps=4, ood_n=8, seed=1))
+    code, _, err = run(tmp_path / "runs", "--figure", "ood", "--out", tmp_path / "other.svg")
     assert code == 2 and "n = 6 and 8" in err
-    train(tiny(tmp_path / "none", steps=4, wider_samples=0))
-    code, _, err = run(tmp_path / "none", "--figure", "wider", "--out", tmp_path / "other.svg")
+    train(tiny(tmp_path / "none", steps=4, ood_samples=0))
+    code, _, err = run(tmp_path / "none", "--figure", "ood", "--out", tmp_path / "other.svg")
     assert code == 2 and "nothing to draw" in err and not (tmp_path / "other.svg").exists()
     monkeypatch.setattr(figures, "_drawn", lambda found, *_, **__: seen.update(found) or b"")
-    figures.wider(gather([tmp_path / "runs" / "one"], silent), "png")
+    figures.ood(gather([tmp_path / "runs" / "one"], silent), "png")
     lines = [json.loads(line) for line in (tmp_path / "runs" / "one" / "metrics.jsonl").read_text().splitlines()]
     assert [[v.tolist() for v in curve.values] for curve in seen["bfs"]] == [
-        [[100 * line[name]["bfs"] for line in lines]] for name in ("wider", "wider_average")
+        [[100 * line[name]["bfs"] for line in lines]] for name in ("ood", "ood_average")
     ]
 
 

@@ -61,7 +61,9 @@ def test_a_run_that_patience_ended_goes_on_with_more_of_it(tmp_path, monkeypatch
     "settings",
     [
         Settings("bfs"),
-        Settings("dfs", model="my_models:mine", seed=3, folder=Path("a folder"), anyway=True, tensorboard=True),
+        Settings(
+            "dfs", model="my_models:mine", seed=3, folder=Path("a folder"), allow_code_change=True, tensorboard=True
+        ),
         Settings("bfs", sizes=(4, 5), learning_rate=1e-5, clip=float("inf"), random_positions=False, memory=0.25),
         Settings("dfs", start="runs/bfs", schedule="cosine", without=("s", "pos"), average=0.999, patience=100),
         Settings("bfs", precision="bfloat16", test_samples=4, threads=2, device="cpu", selection_samples=0),

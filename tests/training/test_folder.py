@@ -198,7 +198,7 @@ def test_a_run_of_the_first_version_goes_on_and_ends_with_the_same_weights(small
     shutil.copytree(golden, tmp_path / "run", ignore=shutil.ignore_patterns("after-*"))
     settings = Settings(
         "quickselect", size=8, batch=3, sizes=(4, 5), steps=8, validate_every=2, validation_samples=4, test_samples=2,
-        selection_samples=4, wider_samples=0, threads=1, folder=tmp_path / "run",
+        selection_samples=4, ood_samples=0, threads=1, folder=tmp_path / "run",
     )  # fmt: skip
     result = train(settings)
     assert result.steps == 8 and (tmp_path / "run" / "result-4.json").exists()
@@ -239,11 +239,11 @@ def test_a_run_of_other_code_is_refused_unless_it_is_wanted(small, tmp_path, mon
     write(OWN.replace("sum", "mean"))
     before = contents(tmp_path / "run")
     for more in (6, 8):
-        with pytest.raises(ValueError, match="a run of other code: edited_models changed since.* --anyway"):
+        with pytest.raises(ValueError, match="a run of other code: edited_models changed since.* --allow-code-change"):
             train(replace(settings, steps=more))
     assert contents(tmp_path / "run") == before
-    assert train(replace(settings, anyway=True)) == result
-    train(replace(settings, anyway=True, steps=8))
+    assert train(replace(settings, allow_code_change=True)) == result
+    train(replace(settings, allow_code_change=True, steps=8))
     noted = Run(tmp_path / "run").config["environments"]
     assert [each["from_step"] for each in noted] == [0, 6] and noted[0]["code"] != noted[1]["code"]
     train(replace(settings, steps=10))  # the code of the last steps is that of now

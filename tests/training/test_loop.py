@@ -70,7 +70,7 @@ def test_the_folder_says_all_about_the_run(finished):
     assert sorted(p.name for p in run.path.iterdir() if p.name[0] != ".") == [
         "best.safetensors", "config.json", "metrics.jsonl", "result.json", "state.safetensors", "tests.json"
     ]  # fmt: skip
-    assert run.settings == replace(tiny(run.path).resolved(), threads=None, wider_samples=32)
+    assert run.settings == replace(tiny(run.path).resolved(), threads=None, ood_samples=32)
     (environment,) = run.config["environments"]
     assert environment["torch"] == torch.__version__ and environment["threads"] == 1
     assert run.config["data"]["bfs"]["sizes"] == [4, 5]

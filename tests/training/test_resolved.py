@@ -45,7 +45,8 @@ def test_flags_give_what_was_written_and_nothing_else():
     flags = settings_flags(hidden=("seed",)).constructor_factory()
     assert issubclass(flags, Settings)
     assert given(flags()) == {}
-    assert given(flags(steps="many", sizes=("4,8",), anyway=True)) == dict(steps="many", sizes=("4,8",), anyway=True)
+    some: dict = dict(steps="many", sizes=("4,8",), allow_code_change=True)
+    assert given(flags(**some)) == some
 
 
 # ---- older runs

@@ -55,7 +55,7 @@ def test_weights_that_do_not_fit_are_named(tmp_path, finished):
 def test_a_network_comes_back_ready_to_be_used(small, tmp_path):
     """In evaluation mode: in training mode the answers of a sorting network are drawn at random."""
     settings = Settings("insertion_sort", size=8, batch=3, sizes=(4,), steps=2, validate_every=2, validation_samples=4,
-                        selection_samples=2, wider_samples=0, threads=1, folder=str(tmp_path / "run"))  # fmt: skip
+                        selection_samples=2, ood_samples=0, threads=1, folder=str(tmp_path / "run"))  # fmt: skip
     train(settings)
     network = Run(tmp_path / "run").network()
     assert not network.training

@@ -17,7 +17,7 @@ from rnar.report.scores import Trial
 from rnar.report.trials import evaluated
 from rnar.runtime.workers import Workers
 from rnar.training import Run, Settings, files, learner, testing, train
-from rnar.training.data import selection_samples, selection_set, validation_set, wider_set
+from rnar.training.data import ood_set, selection_samples, selection_set, validation_set
 
 
 @pytest.fixture
@@ -49,14 +49,14 @@ def scored_by_step(monkeypatch, validation, selection=()):
 )
 def test_the_few_best_are_kept_and_a_tie_goes_to_the_later(small, monkeypatch, tmp_path, validation, steps):
     scored_by_step(monkeypatch, validation)
-    settings = tiny(tmp_path / "run", steps=12, selection_samples=0, wider_samples=0)
+    settings = tiny(tmp_path / "run", steps=12, selection_samples=0, ood_samples=0)
     result = train(settings)
     assert [each["step"] for each in state_of(settings.path)[1]["candidates"]] == steps
     assert (result.best_step, result.validation, result.candidates) == (steps[0], validation[steps[0] // 2], ())
 
 
 def test_the_best_of_them_on_more_samples_is_tested(small, monkeypatch, tmp_path):
-    settings = tiny(tmp_path / "run", steps=12, wider_samples=0)
+    settings = tiny(tmp_path / "run", steps=12, ood_samples=0)
     # candidates are compared the best first: steps 8, 6, 2, 4
     scored_by_step(monkeypatch, [0.1, 1.0, 0.9, 1.0, 1.0, 0.2, 0.3], selection=[0.6, 0.8, 0.7, 0.8])
     result = train(settings)
@@ -74,8 +74,8 @@ def test_candidates_are_compared_on_samples_that_none_was_chosen_by(small, tmp_p
     assert more.shape == (4096, 16)
     assert not {row.tobytes() for row in chosen} & {row.tobytes() for row in more}
     assert selection_samples(usual, "bfs") == 1024 and selection_samples(usual, "find_maximum_subarray_kadane") == 2048
-    assert wider_set(settings, "minimum").inputs["key"].shape == (2, 32)
-    assert wider_set(replace(settings, wider_n=64), "minimum").inputs["key"].shape == (2, 64)
+    assert ood_set(settings, "minimum").inputs["key"].shape == (2, 32)
+    assert ood_set(replace(settings, ood_n=64), "minimum").inputs["key"].shape == (2, 64)
 
 
 def test_the_test_of_the_last_network_and_of_the_average_stand_beside_that_of_the_selected(small, tmp_path):
@@ -86,10 +86,10 @@ def test_the_test_of_the_last_network_and_of_the_average_stand_beside_that_of_th
         assert tests["bfs"].score == evaluate(Workers(run.network(which=which), 1), batch).score
     last, average = run.network(which="last").state_dict(), run.network(which="average").state_dict()
     assert any(not torch.equal(last[name], average[name]) for name in last)
-    assert all(line[name].keys() == {"bfs"} for name in ("average", "wider", "wider_average") for line in run.metrics)
-    assert {line["wider_n"] for line in run.metrics} == {32}
-    batch = wider_set(settings.resolved(), "bfs")
-    for name, which in (("wider", "last"), ("wider_average", "average")):
+    assert all(line[name].keys() == {"bfs"} for name in ("average", "ood", "ood_average") for line in run.metrics)
+    assert {line["ood_n"] for line in run.metrics} == {32}
+    batch = ood_set(settings.resolved(), "bfs")
+    for name, which in (("ood", "last"), ("ood_average", "average")):
         assert run.metrics[-1][name]["bfs"] == evaluate(Workers(run.network(which=which), 1), batch).score
     assert json.loads((run.path / "result.json").read_text())["average"]["bfs"]["score"] == result.average["bfs"].score
 

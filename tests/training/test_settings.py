@@ -17,6 +17,8 @@ from rnar.clrs import ALGORITHMS
 from rnar.models import MODELS, Model, find, message_passing
 from rnar.nn.aggregators import Max
 from rnar.training import Settings, train
+from rnar.training.config import read_settings
+from rnar.training.run import read_metrics
 from rnar.training.settings import SETTINGS
 
 
@@ -126,6 +128,28 @@ def test_settings_are_known_by_the_names_that_others_have():
     settings = Settings(task="bfs", lr=1e-4, batch_size=8, hidden=64)
     assert settings == Settings("bfs", learning_rate=1e-4, batch=8, size=64)
     assert replace(settings, steps=50).steps == 50 and pickle.loads(pickle.dumps(settings)) == settings
+
+
+def test_names_of_before_go_on_working_with_a_warning(tmp_path):
+    with pytest.warns(DeprecationWarning, match="wider_n is called ood_n now") as warned:
+        settings = Settings("bfs", wider_n=64)
+    assert settings == Settings("bfs", ood_n=64) and warned[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match="anyway is called allow_code_change now"):
+        assert settings.anyway is False
+    with pytest.warns(DeprecationWarning) as warned, pytest.raises(ValueError, match="ood_samples must be"):
+        train("bfs", wider_samples=-1)
+    assert warned[0].filename == __file__
+    file = tmp_path / "older.toml"
+    file.write_text("wider_samples = 4\n")
+    assert read_settings(file) == {"ood_samples": 4}
+
+
+def test_metrics_of_before_are_read_by_the_names_of_now(tmp_path):
+    line = dict(step=1, loss=None, losses={}, validation=0.5, validations={}, best=0.5, best_step=1, seconds=1.0)
+    line |= dict(memory_mb=1.0, wider={"bfs": 0.5}, wider_n=64, wider_average={"bfs": 0.6})
+    (tmp_path / "metrics.jsonl").write_text(json.dumps(line) + "\n")
+    (read,) = read_metrics(tmp_path / "metrics.jsonl")
+    assert (read["ood"], read["ood_n"], read["ood_average"]) == ({"bfs": 0.5}, 64, {"bfs": 0.6})
 
 
 def test_help_tells_what_each_field_and_argument_means():

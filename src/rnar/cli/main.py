@@ -47,6 +47,8 @@ COMMANDS = {
     "completion": Command("rnar.cli.completion:completion", "a script that lets your shell complete all this"),
 }
 
+RENAMED_FLAGS = {"--wider-n": "--ood-n", "--wider-samples": "--ood-samples", "--anyway": "--allow-code-change"}
+"""flags by their names of before, which go on working for another release"""
 OTHER_FLAGS = {"--epochs": "--steps", "--iterations": "--steps", "--hidden-size": "--size", "--hidden-dim": "--size"}
 """what flags are called elsewhere"""
 
@@ -163,6 +165,7 @@ def _parse(name: str, arguments: list[str]) -> Callable[[], int | None]:
     import tyro
 
     function = function_of(name)
+    arguments = _renamed(arguments)
 
     @functools.wraps(function)
     def later(*args: Any, **named: Any) -> Callable[[], int | None]:
@@ -183,6 +186,20 @@ def _parse(name: str, arguments: list[str]) -> Callable[[], int | None]:
         flags = set(re.findall(r"--[a-z][a-z-]*", page.getvalue()))
         raise ValueError(f"rnar {name} does not know {unknown[0]!r}{_meant(name, unknown[0], flags)}; see its --help")
     return call
+
+
+def _renamed(arguments: list[str]) -> list[str]:
+    """The same arguments by the names of now; each name of before is told."""
+    words = []
+    for k, word in enumerate(arguments):
+        flag, equals, value = word.partition("=")
+        flag = RENAMED_FLAGS.get(flag.replace("_", "-"), flag)
+        if word == "wider" and arguments[k - 1 : k] == ["--figure"]:
+            flag = "ood"
+        if flag != word.partition("=")[0]:
+            print(f"rnar: {word.partition('=')[0]} is called {flag} now", file=sys.stderr)
+        words.append(flag + equals + value)
+    return words
 
 
 def _meant(command: str, flag: str, flags: set[str]) -> str:

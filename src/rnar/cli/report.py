@@ -42,14 +42,14 @@ SIZE_FIGURE, HINT_FIGURE = (4, 8, 16, 32, 64), (64,)
 Format = Literal["terminal", "markdown", "latex", "csv", "html"]
 Kind = Literal["1", "2", "3", "4", "networks", "sizes", "hints", "progress"]
 PAPER = ("1", "2", "3", "4")
-Figure = Literal["timing", "curves", "wider", "losses", "sizes", "hints"]
+Figure = Literal["timing", "curves", "ood", "losses", "sizes", "hints"]
 
 
 def report(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUNS...", "runs")] = (),
     table: Annotated[Kind | None, flag("{1,2,3,4,networks,sizes,hints,progress}", "all that was run")] = None,
     format: Format = "terminal",
-    figure: Annotated[Figure | None, flag("{timing,curves,wider,losses,sizes,hints}")] = None,
+    figure: Annotated[Figure | None, flag("{timing,curves,ood,losses,sizes,hints}")] = None,
     tasks: Annotated[tuple[str, ...], flag("TASK...", "all")] = (),
     models: Annotated[tuple[str, ...], flag("MODEL...", "all")] = (),
     least_steps: int = 0,
@@ -75,7 +75,7 @@ def report(
             selected, the last and the average of each run. Or what trying the networks of the runs gives: sizes their
             score at several, hints how answers depend on hints, progress what they say before the algorithm has ended.
         format: How a table is written.
-        figure: Draw wall-clock time, validation (curves), the score at a larger size (wider) or losses along the
+        figure: Draw wall-clock time, validation (curves), the score at a larger size (ood) or losses along the
             training steps, or try the networks of the runs: their score against size, their hints along the steps of an
             algorithm.
         tasks: Only these tasks, with wildcards: 'mst*'.
@@ -202,7 +202,7 @@ def _drawn(figure: Figure, rows: list[Row], bench: tuple[Path, ...], networks: _
         return score_figures.sizes(networks.at_sizes(SIZE_FIGURE), image)
     if figure == "hints":
         return score_figures.hints(networks.scores(networks.work(HINT_FIGURE), hints=True), image)
-    return {"curves": figures.curves, "wider": figures.wider, "losses": figures.losses}[figure](rows, image)
+    return {"curves": figures.curves, "ood": figures.ood, "losses": figures.losses}[figure](rows, image)
 
 
 def _chosen(

@@ -48,10 +48,10 @@ def curves(rows: Iterable[Row], format: str) -> bytes:
     return _drawn(panels, format, ylabel="validation score, n = 16 (%)", ylim=PERCENT)
 
 
-def wider(rows: Iterable[Row], format: str) -> bytes:
+def ood(rows: Iterable[Row], format: str) -> bytes:
     """The score at a larger size along the steps, and that of the average of the weights, where runs kept one."""
     rows = list(rows)
-    sizes = {line.get("wider_n", 32) for row in rows for line in row.history if "wider" in line}  # older ones: 32
+    sizes = {line.get("ood_n", 32) for row in rows for line in row.history if "ood" in line}  # older ones: 32
     if len(sizes) > 1:
         several = " and ".join(map(str, sorted(sizes)))
         raise ValueError(f"these runs were tried at n = {several} on the way; a figure shows one size: give fewer runs")
@@ -59,7 +59,7 @@ def wider(rows: Iterable[Row], format: str) -> bytes:
     def score(name: str) -> Value:
         return lambda line, task: 100 * line[name][task] if name in line else None
 
-    panels = panels_of(rows, score("wider"), score("wider_average"))
+    panels = panels_of(rows, score("ood"), score("ood_average"))
     return _drawn(panels, format, ylabel=f"score, n = {sizes.pop()} (%)", ylim=PERCENT)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from rnar.common.files import read, write
-from rnar.training.settings import HOW, Settings, as_json, canonical
+from rnar.training.settings import HOW, RENAMED, Settings, as_json, canonical
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def read_settings(path: Path) -> dict[str, Any]:
         kind = type(content).__name__
         raise ValueError(f"{path} must have names and values of settings, as in steps = 500; it has a {kind}")
     try:
-        settings = canonical(content)
+        settings = canonical({RENAMED[name] if name in RENAMED else name: value for name, value in content.items()})
         Settings(**settings)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None

@@ -3,7 +3,7 @@
 from rnar.clrs import Batch, Stream, find
 from rnar.training.settings import Settings
 
-VALIDATION_SEED, SELECTION_SEED, WIDER_SEED = 2_000_000_011, 2_000_000_033, 2_000_000_063  # nobody trains with them
+VALIDATION_SEED, SELECTION_SEED, OOD_SEED = 2_000_000_011, 2_000_000_033, 2_000_000_063  # nobody trains with them
 VALIDATION_SIZE = 16
 
 
@@ -24,9 +24,9 @@ def validation_set(settings: Settings, task: str) -> Batch:
     return _drawn(settings, task, VALIDATION_SEED, settings.validation_samples, VALIDATION_SIZE)
 
 
-def wider_set(settings: Settings, task: str) -> Batch:
+def ood_set(settings: Settings, task: str) -> Batch:
     """Samples larger than those of training, on which nothing is decided."""
-    return _drawn(settings, task, WIDER_SEED, settings.wider_samples, settings.wider_n)
+    return _drawn(settings, task, OOD_SEED, settings.ood_samples, settings.ood_n)
 
 
 def selection_set(settings: Settings, task: str) -> Batch:

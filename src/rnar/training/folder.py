@@ -248,10 +248,10 @@ def _refuse(config: dict[str, Any], settings: Settings) -> None:
     """Raise if a run cannot go on as the settings say, or with what a user's code is now."""
     there = config["settings"]
     refuse_others(there, settings)
-    if not settings.anyway and (changed := _changed_code(config["environments"][-1], own_code(settings))):
+    if not settings.allow_code_change and (changed := _changed_code(config["environments"][-1], own_code(settings))):
         raise ValueError(
             f"{settings.path} has a run of other code: {', '.join(changed)} changed since. Choose another --folder, "
-            "delete this one to begin anew, or give --anyway (anyway=True) to go on with the code of now"
+            "delete this one to begin anew, or give --allow-code-change (allow_code_change=True) to go on"
         )
     if settings.steps < there["steps"]:
         raise ValueError(f"{settings.path} has a run of {there['steps']} steps, not {settings.steps}: "

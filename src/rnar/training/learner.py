@@ -22,7 +22,7 @@ from rnar.common.checking import shown
 from rnar.evaluation.evaluate import Evaluation, evaluate
 from rnar.evaluation.memory import check_step
 from rnar.runtime.workers import Workers
-from rnar.training.data import largest, selection_samples, selection_set, training_data, validation_set, wider_set
+from rnar.training.data import largest, ood_set, selection_samples, selection_set, training_data, validation_set
 from rnar.training.files import pack, unpack
 from rnar.training.portions import portions
 from rnar.training.result import Amount, Candidate, Count, Share
@@ -87,7 +87,7 @@ class Learner:
         self.optimiser = kind(self.reasoner.parameters(), settings.learning_rate, weight_decay=decay, fused=True)
         self.streams = {task: training_data(settings, task) for task in settings.tasks}
         self.validation = {task: validation_set(settings, task) for task in settings.tasks}
-        self.wider = {task: wider_set(settings, task) for task in settings.tasks if settings.wider_samples}
+        self.ood = {task: ood_set(settings, task) for task in settings.tasks if settings.ood_samples}
         self.step = 0
         self.candidates: list[Kept] = []
         """those that did best in validation, the best first"""
@@ -153,13 +153,13 @@ class Learner:
         start = time.perf_counter()
         scores, more = self._scores(self.validation), {}
         score = _mean(scores)
-        if self.wider:
-            more |= {"wider": self._scores(self.wider), "wider_n": self.settings.wider_n}
+        if self.ood:
+            more |= {"ood": self._scores(self.ood), "ood_n": self.settings.ood_n}
         if self.average is not None:
             with self.having(self.average):
                 more["average"] = self._scores(self.validation)
-                if self.wider:
-                    more["wider_average"] = self._scores(self.wider)
+                if self.ood:
+                    more["ood_average"] = self._scores(self.ood)
         if self.best is None or score > self.best.score:
             self.improved = self.step
         kept = [*self.candidates, Kept(score, self.step, self._weights())]

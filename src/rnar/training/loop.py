@@ -49,7 +49,7 @@ def train(
         callback = changes.pop("watch")
     if not isinstance(settings, Settings):
         settings = Settings(settings if isinstance(settings, str) else tuple(settings))
-    run = replace(settings, **canonical(changes)).resolved()
+    run = replace(settings, **canonical(changes, level=4)).resolved()
     return finished(run) or _train(run, _shown(callback, quiet))
 
 

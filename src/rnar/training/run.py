@@ -103,6 +103,10 @@ class Report(TypedDict):
     memory_mb: Amount
 
 
+OLDER_NAMES = {"wider": "ood", "wider_n": "ood_n", "wider_average": "ood_average"}
+"""of what older metrics have"""
+
+
 class Configuration(TypedDict):
     """config.json."""
 
@@ -124,8 +128,9 @@ def read_config(path: Path) -> dict[str, Any]:
 def read_metrics(path: Path) -> list[dict[str, Any]]:
     """What was reported while a run learned; a last line that is not whole yet does not count."""
     content = read(path).splitlines(keepends=True) if path.exists() else []
+    lines = (decoded(x, Report, f"line {k} of {path}") for k, x in enumerate(content, start=1) if x.endswith(b"\n"))
     return [
-        decoded(line, Report, f"line {k} of {path}") for k, line in enumerate(content, start=1) if line.endswith(b"\n")
+        {OLDER_NAMES[name] if name in OLDER_NAMES else name: value for name, value in line.items()} for line in lines
     ]
 
 

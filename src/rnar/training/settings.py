@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sys
+import warnings
 import zlib
 from collections.abc import Iterable
 from dataclasses import Field, dataclass, field, fields, replace
@@ -137,9 +138,10 @@ class Settings:
     selection_samples: SamplesOrZero | None = setting(None, words="as many as dm-clrs validates on, if there is time")
     """On so many samples more of n = 16 the best networks are compared in the end, and the best of them is tested. 0
     compares none: it is the one that was best in validation."""
-    wider_samples: SamplesOrZero = setting(32, role="how")
-    """At each validation, so many samples of a larger size are scored too. That is recorded, and decides nothing."""
-    wider_n: Samples = setting(32, role="how")
+    ood_samples: SamplesOrZero = setting(32, role="how")
+    """At each validation, so many samples of a larger size, out of distribution, are scored too. That is recorded, and
+    decides nothing."""
+    ood_n: Samples = setting(32, role="how")
     """That size. With 64 a run tells how its score at the size of the test moves along the steps."""
     test_samples: Steps | Literal["auto"] | None = setting(
         "auto", "INT", words="as many as take no longer than training", none="all", role="length"
@@ -156,7 +158,7 @@ class Settings:
     """How much memory may be spent on what would else be computed twice; it changes no result."""
     tensorboard: bool = setting(False, role="how")
     """Write events for TensorBoard as well, into the run's folder."""
-    anyway: bool = setting(False, role="how")
+    allow_code_change: bool = setting(False, role="how")
     """Go on with a run, or tell its result, though your own code of its model or task has changed since."""
     complete: bool = field(default=False, repr=False, compare=False)
     """True of what `resolved` returns: a value that is still None is not one that has to be filled in."""
@@ -167,6 +169,12 @@ class Settings:
             raise ValueError(f"there is no recipe {self.recipe!r}{known}")
         for name in SETTINGS:
             object.__setattr__(self, name, checked(name, getattr(self, name)))
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in RENAMED:
+            raise AttributeError(f"Settings has no {name!r}")
+        warnings.warn(f"{name} is called {RENAMED[name]} now", DeprecationWarning, stacklevel=2)
+        return getattr(self, RENAMED[name])
 
     @property
     def name(self) -> str:
@@ -253,19 +261,27 @@ LISTS = ("tasks", "sizes", "without")
 ALIASES = {alias: name for name, x in SETTINGS.items() for alias in x.metadata.get("aliases", ())}
 
 
+RENAMED = {"wider_n": "ood_n", "wider_samples": "ood_samples", "anyway": "allow_code_change"}
+"""settings by their names of before, which go on working for another release"""
 OTHERS = {"epochs": "steps", "iterations": "steps", "hidden_size": "size", "hidden_dim": "size", "width": "size"}
 """what settings are called elsewhere"""
 
 
-def canonical(given: dict[str, Any]) -> dict[str, Any]:
-    """The same settings by their own names; raises if there is one that is not known."""
+def canonical(given: dict[str, Any], level: int = 3) -> dict[str, Any]:
+    """The same settings by their own names; raises if there is one that is not known.
+
+    `level`: how far away the caller is who is warned of names of before.
+    """
     for name in given:
+        if name in RENAMED:
+            warnings.warn(f"{name} is called {RENAMED[name]} now", DeprecationWarning, stacklevel=level)
+            continue
         if name in SETTINGS or name in ALIASES:
             continue
         right = OTHERS.get(name)
         said = f"; say {right}" if right else f"{nearest(name, [*SETTINGS, *ALIASES])}; there are {', '.join(SETTINGS)}"
         raise ValueError(f"there is no setting {name!r}{said}")
-    settings = {ALIASES.get(name, name): value for name, value in given.items()}
+    settings = {{**ALIASES, **RENAMED}.get(name, name): value for name, value in given.items()}
     if len(settings) < len(given):
         raise ValueError(f"two of {', '.join(given)} are the same setting; give it once")
     return settings
