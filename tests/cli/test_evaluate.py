@@ -363,3 +363,9 @@ def test_a_network_is_tried_on_samples_that_were_exported(run, runs, tmp_path):
     with np.load(file) as arrays:
         np.savez(tmp_path / "wrong.npz", **{**arrays, "output/pi": arrays["output/pi"] + 64})
     refused(run(one, "--data", tmp_path / "wrong.npz"), "output/pi has values from 64 to ")
+
+
+def test_sizes_may_stand_between_commas(run, runs):
+    code, one, _ = run(runs / "bfs", "--n", "4,8", "--samples", 2)
+    assert code == 0 and one == run(runs / "bfs", "--sizes", 4, 8, "--samples", 2)[1]
+    refused(run(runs / "bfs", "--n", "4,x"), "--n takes whole numbers, as in 16 64 or 16,64, not '4,x'")

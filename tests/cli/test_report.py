@@ -107,3 +107,13 @@ def test_which_network_is_refused_where_nothing_depends_on_it(run, runs):
     refused(run(runs, "--network", "average"), "--network", "the paper's tables", "--table")
     refused(run(runs, "--network", "average", "--table", "networks"), "--network", "the paper's tables")
     refused(run(runs, "--network", "average", "--table", 1), "no finished run", "--average")
+
+
+def test_choices_are_listed_in_order(run):
+    refused(run("--table", 5), "Expected one of 1, 2, 3, 4, hints, networks, progress, sizes;")
+
+
+def test_a_network_that_ships_is_reported_by_its_name(run):
+    code, out, err = run("Minimum", "--format", "csv")
+    assert (code, err) == (0, "") and "minimum" in out
+    refused(run("minimun"), "there is no minimun")

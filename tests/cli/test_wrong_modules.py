@@ -41,6 +41,14 @@ def folder(tmp_path, monkeypatch):
             AGGREGATOR.format(body="return messages.sum(dim=2).sum(dim=1)"),
             "the aggregator Own makes (",
         ),
+        (
+            "import rnar\nclass Own: pass\nmine = rnar.Model('m', lambda size: rnar.MessagePassing(size, Own()))",
+            "Own is no subclass of rnar.Aggregator (HERE, line 2)",
+        ),
+        (
+            "import rnar, torch\nmine = rnar.Model('m', lambda s: rnar.MessagePassing(s, torch.nn.Linear(s, s)))",
+            "the model 'm': Linear is no subclass of rnar.Aggregator",
+        ),
         (AGGREGATOR.format(body="return messages @ messages[0, 0]"), "HERE, line 5, in forward: RuntimeError: "),
         (
             AGGREGATOR.format(body="return nothing"),
@@ -66,3 +74,9 @@ def test_a_model_that_ends_the_program_is_named(run, folder):
     (folder / "wrong_model.py").write_text(AGGREGATOR.format(body="raise SystemExit(0)"))
     code, _, err = run("train", "bfs", "--model", "wrong_model:mine", "--threads", 1, *FEW)
     refused((code, "", err), f"{folder / 'wrong_model.py'}, line 5, in forward: your code ends the program")
+
+
+def test_what_a_module_prints_does_not_stand_in_the_output(run, folder):
+    (folder / "wrong_model.py").write_text("import rnar\nprint('HELLO')\nmine = rnar.models.find('mpnn')")
+    code, out, err = run("models", "wrong_model:mine")
+    assert code == 0 and "HELLO" not in out and "HELLO" in err

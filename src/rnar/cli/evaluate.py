@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from rnar.cli.flags import flag
+from rnar.cli.flags import flag, whole_numbers
 from rnar.cli.output import bar, image_format, screen, tell
 from rnar.clrs import find
 from rnar.common.blame import place_of
@@ -40,8 +40,8 @@ CHANGES = ("that change", "all", "all, if copied")  # as in `Accuracies`
 
 def evaluate(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, flag("RUN...")],
-    n: Annotated[tuple[int, ...], flag("INT...", "64")] = (),
-    samples: Annotated[tuple[int, ...], flag("INT...", "as many as the official set has")] = (),
+    n: Annotated[tuple[str, ...], flag("INT...", "64", aliases=["--sizes"])] = (),
+    samples: Annotated[tuple[str, ...], flag("INT...", "as many as the official set has")] = (),
     data: Annotated[Path | None, flag("FILE.npz", "the official test set")] = None,
     hints: bool = False,
     by_node: bool = False,
@@ -68,7 +68,7 @@ def evaluate(
 
     Args:
         runs: Folders of runs, or folders above them, or names of pretrained networks.
-        n: Sizes to try. A string matcher's needle comes on top of them, as in the official sets.
+        n: Sizes to try, as in 16 64 or 16,64. A string matcher's needle comes on top of them, as in the official sets.
         samples: How many samples of each size: one number, or one for each of --n.
         data: Samples that `rnar data export` wrote, in place of --n and --samples.
         hints: Score the hints too, at each step; and where they change, beside what copying them would score.
@@ -90,6 +90,7 @@ def evaluate(
     console = screen()
     if not runs:
         raise ValueError("which runs? name the folder of one, or one above several, as in rnar evaluate runs")
+    sizes, counts = whole_numbers("n", n), whole_numbers("samples", samples)
     check_threads(threads)
     if not 0 < after <= 1:
         raise ValueError(f"--after is a share of the steps, above 0 and at most 1, not {after}")
@@ -104,9 +105,9 @@ def evaluate(
         raise ValueError("--data has its samples and sizes; leave --n and --samples away")
     runs = tuple(run if run.exists() else run_folder(run) for run in runs)
     tasks = [(run, run.settings.tasks) for run in runs_in(runs, tell, refused)]
-    work = with_sets(tasks, lambda run, task: sets_of(run, task, n, samples, data), refused)
+    work = with_sets(tasks, lambda run, task: sets_of(run, task, sizes, counts, data), refused)
     check_worst(worst, pages, force, work)
-    note_of_one_size((sets for _, sets in work), n)
+    note_of_one_size((sets for _, sets in work), sizes)
     outcomes = tried(work, console, hints, place, threads, refused, trial)
     for target, make in files.items():  # before anything is printed: who reads that may go away
         write(target, make(outcomes))

@@ -1,6 +1,6 @@
 """Flags: what stands for their values in the help, and what is said there of their defaults."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -45,6 +45,15 @@ class Distribution:
         given = {name: value for name, value in {**others, **asdict(self)}.items() if value is not None}
         texts = {name: value for name, value in given.items() if isinstance(value, str)}
         return given | {name: several(name, text, int if name == "needle" else float) for name, text in texts.items()}
+
+
+def whole_numbers(name: str, texts: Sequence[str]) -> tuple[int, ...]:
+    """The values of a flag, with blanks or commas between them."""
+    try:
+        return tuple(int(word) for text in texts for word in text.replace(",", " ").split())
+    except ValueError:
+        said = " ".join(texts)
+        raise ValueError(f"--{name} takes whole numbers, as in 16 64 or 16,64, not {said!r}") from None
 
 
 def several(name: str, text: str, kind: Callable[[str], Any]) -> Any:

@@ -215,4 +215,11 @@ def _first_words(box: str) -> str:
     said = box.partition("\n")[2].lstrip("-| \n")  # below the border, which is ASCII in some terminals
     lines = [line.strip("│╰╯|") for line in re.split(r"\n\W+\n", said)[0].splitlines()]
     words = [line.strip() for line in lines if not line.startswith(" " * 9)]  # help texts are indented
-    return " ".join(words).rstrip(".").replace("{None}|", "") or "the arguments make no sense"
+    text = " ".join(words).rstrip(".").replace("{None}|", "") or "the arguments make no sense"
+    return re.sub(r"one of \(([^)]*)\)", _choices, text)
+
+
+def _choices(listed: re.Match[str]) -> str:
+    """Choices in the order of the alphabet, and without None, which is what leaving a flag away gives."""
+    choices = set(re.findall(r"'([^']*)'", listed[1])) - {"None"}
+    return f"one of {', '.join(sorted(choices))}"

@@ -12,11 +12,12 @@ import tyro
 from rich.console import Console, Group
 
 from rnar.cli.evaluate import Refused, tried
-from rnar.cli.flags import flag
+from rnar.cli.flags import flag, whole_numbers
 from rnar.cli.output import IMAGES, image_format, screen, tell
 from rnar.clrs.choosing import matching
 from rnar.common.files import free, write
 from rnar.evaluation.sets import ProblemSet, problem_sets
+from rnar.inference.pretrained import run_folder
 from rnar.report.evaluations import is_recorded, recorded
 from rnar.report.formats import FORMATS, fill, markdown, terminal
 from rnar.report.page import Page
@@ -58,8 +59,8 @@ def report(
     export: Annotated[Path | None, flag("FOLDER")] = None,
     readme: Annotated[Path | None, flag("FILE")] = None,
     bench: Annotated[tuple[Path, ...], flag("FILE...")] = (),
-    n: Annotated[tuple[int, ...], flag("INT...", "some from 4 to 64")] = (),
-    samples: Annotated[tuple[int, ...], flag("INT...", "as many as the official set has")] = (),
+    n: Annotated[tuple[str, ...], flag("INT...", "some from 4 to 64", aliases=["--sizes"])] = (),
+    samples: Annotated[tuple[str, ...], flag("INT...", "as many as the official set has")] = (),
     network: Which = "best",
     precision: Precision = "float32",
     device: Device = "cpu",
@@ -69,8 +70,8 @@ def report(
     """Runs in tables and figures, beside the numbers of the paper: mean and standard deviation over seeds.
 
     Args:
-        runs: Folders with runs, and CSV files of runs that were shared. For sizes also what `rnar evaluate --csv FILE`
-            wrote: these scores are shown, and nothing is tried.
+        runs: Folders with runs, names of pretrained networks, and CSV files of runs that were shared. For sizes also
+            what `rnar evaluate --csv FILE` wrote: these scores are shown, and nothing is tried.
         table: Which of the paper's tables: 1 sequential tasks, 2 all tasks, 3 and 4 ablations. Or networks: the
             selected, the last and the average of each run. Or what trying the networks of the runs gives: sizes their
             score at several, hints how answers depend on hints, progress what they say before the algorithm has ended.
@@ -111,6 +112,8 @@ def report(
         )
     if network != "best" and not trying and table not in PAPER:
         raise ValueError("--network is for the paper's tables, sizes, hints and progress, as --table or --figure")
+    sizes, counts = whole_numbers("n", n), whole_numbers("samples", samples)
+    runs = tuple(path if path.exists() else _named(path) for path in runs)
     check_threads(threads)
     target = None if out is None else free(out, replace=force)
     if trying == {"sizes"} and any(map(is_recorded, runs)):
@@ -129,13 +132,21 @@ def report(
         changed = fill(readme, markdown(listing(rows)))
         console.print(f"{readme}: the table of results is {'new' if changed else 'as it was'}", soft_wrap=True)
     trial = Trial(network, precision=precision)
-    networks = _Networks(rows, scores, n, samples, trial, chosen_device(device), threads, console)
+    networks = _Networks(rows, scores, sizes, counts, trial, chosen_device(device), threads, console)
     if figure is not None:
         assert target is not None
         write(target, _drawn(figure, rows, bench, networks, image_format("--out", target)))
     elif table is not None or (export is None and readme is None) or target is not None:
         _show(_table(table, rows, networks), format, target, console)
     return networks.refused.code
+
+
+def _named(path: Path) -> Path:
+    """The folder of the pretrained network of that name; the path itself if there is none."""
+    try:
+        return run_folder(path)
+    except ValueError:  # what is wrong with it is told when it is read
+        return path
 
 
 def _scores_in(files: tuple[Path, ...], tasks: tuple[str, ...], models: tuple[str, ...]) -> list[Score]:

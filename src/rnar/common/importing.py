@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+from contextlib import redirect_stdout
 from types import ModuleType
 from typing import TypeVar
 
@@ -32,7 +33,8 @@ def import_module(path: str, purpose: str) -> ModuleType:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        return importlib.import_module(path)
+        with redirect_stdout(sys.stderr):  # what it prints is not to stand among our output, which may be JSON
+            return importlib.import_module(path)
     except ModuleNotFoundError as error:
         raise ValueError(f"cannot import {path!r} for {purpose}: {error}") from error
     except KeyboardInterrupt:

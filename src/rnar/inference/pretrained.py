@@ -145,6 +145,7 @@ def _command(settings: Resolved, step: int, into: Path) -> str:
     words = [f"rnar train {' '.join(settings.tasks)} --model {settings.name} --seed {settings.seed} --folder {into}"]
     for name, value in own.items():
         if value != usual[name]:
-            text = " ".join(map(str, value)) if isinstance(value, list) else "inf" if value is None else value
+            none = "all" if name == "test_samples" else "inf"
+            text = " ".join(map(str, value)) if isinstance(value, list) else none if value is None else value
             words.append(f"--{name.replace('_', '-')} {text}")
     return " ".join(words)

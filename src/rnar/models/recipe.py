@@ -18,9 +18,11 @@ from rnar.clrs.spec import Spec, node
 from rnar.common.blame import definition_of
 from rnar.common.checking import check_fields, checked
 from rnar.common.documenting import documented
+from rnar.nn.aggregators import Aggregator
 from rnar.nn.composed import Marks
 from rnar.nn.heads import HintConfig
 from rnar.nn.linear import Size
+from rnar.nn.processors.message_passing import MessagePassing
 from rnar.nn.reasoner import Reasoner
 from rnar.nn.triples import Pointers
 
@@ -164,8 +166,25 @@ class Model:
         made = self.processor(size)
         if not isinstance(made, nn.Module):
             raise ValueError(f"{whose} must be a torch.nn.Module, not {made!r}{place}")
+        for part in made.modules():
+            if isinstance(part, MessagePassing) and not _aggregates(part.aggregator):
+                kind = type(part.aggregator)
+                raise ValueError(
+                    f"the model {self.name!r}: {kind.__name__} is no subclass of rnar.Aggregator{definition_of(kind)}"
+                )
         return made
 
     def parameters(self, task: str, size: int | None = None) -> int:
         """Returns how many parameters a network for this task has."""
         return sum(parameter.numel() for parameter in self.build(task, size).parameters())
+
+
+def _aggregates(module: Any) -> bool:
+    """True of an aggregator, and of any module that is called as one: with messages and edges."""
+    if isinstance(module, Aggregator):
+        return True
+    try:
+        inspect.signature(module.forward).bind("messages", "edges")
+    except (AttributeError, TypeError):
+        return False
+    return isinstance(module, nn.Module)
