@@ -115,5 +115,5 @@ def test_choices_are_listed_in_order(run):
 
 def test_a_network_that_ships_is_reported_by_its_name(run):
     code, out, err = run("Minimum", "--format", "csv")
-    assert (code, err) == (0, "") and "minimum" in out
+    assert (code, err) == (0, "") and "Minimum,rnar," in out
     refused(run("minimun"), "there is no minimun")

@@ -305,3 +305,15 @@ def test_flags_of_before_go_on_working_and_say_their_names_of_now(run, tmp_path)
     assert (saved["ood_n"], saved["ood_samples"], saved["allow_code_change"]) == (64, 3, True)
     code, _, err = run("report", "nothing", "--figure", "wider", "--out", "x.png")
     assert code == 2 and err.startswith("rnar: wider is called ood now\nrnar: there is no nothing")
+
+
+def test_a_run_that_was_begun_in_python_goes_on_from_the_command_line(run, my_models, tmp_path, monkeypatch):
+    monkeypatch.setattr(testing, "official", small_test)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import my_models as module  # pyright: ignore[reportMissingImports]
+
+    train(tiny(Path("here"), model=module.mine), quiet=True)
+    code, out, err = run("train", "--resume", "here", "--model", "my_models:mine", "--steps", 8)
+    assert code == 0 and "goes on from step 6 of 8" in out, err
+    assert train(tiny(Path("here"), model=module.mine, steps=8)).steps == 8
+    refused(run("train", "--resume", "here", "--model", "mpnn"), "model is 'my_models:mine' there, not 'mpnn'")

@@ -14,13 +14,14 @@ from rnar.cli.output import screen
 from rnar.clrs.choosing import matching
 from rnar.clrs.splits import is_official, size_of
 from rnar.common.durations import took
+from rnar.models import find as find_model
 from rnar.training import Result, Run, Settings
 from rnar.training import train as train_network
 from rnar.training.config import read_settings, write_settings
 from rnar.training.data import selection_samples
 from rnar.training.folder import finished
 from rnar.training.live import Live
-from rnar.training.settings import HOW, LENGTH, LISTS, SETTINGS, TYPES
+from rnar.training.settings import HOW, LENGTH, LISTS, SETTINGS, TYPES, same_model
 
 EXAMPLE = dict(tasks=("bfs",), steps=200)
 
@@ -120,7 +121,12 @@ def asked(said: dict[str, Any], console: Console) -> Settings:
 
 def resumed(folder: Path, said: dict[str, Any]) -> Settings:
     """The run in a folder, with those of the other settings that may differ when it goes on."""
-    there = Run(folder).settings
+    model = said.get("model")
+    begun = Run(folder, find_model(model) if model else None)
+    there = begun.settings
+    if model:  # which may be spelled otherwise, if the run was begun in Python
+        named = begun.config["settings"]["model"]
+        there = replace(there, model=model if same_model(named, model) else named)
     if "folder" in said:
         raise ValueError("--resume and --folder both name the run's folder; give one of them")
     run = replace(there, **said)

@@ -363,6 +363,8 @@ def refuse_others(there: dict[str, Any], settings: Settings) -> None:
     """
     here = settings.plain()
     there = {**OLDER, "selection_samples": here["selection_samples"], **there, "recipe": here["recipe"]}
+    if same_model(there["model"], here["model"]):
+        there["model"] = here["model"]
     differences = [
         f"{name} is {there.get(name)!r} there and {here.get(name)!r} here"
         for name in {**there, **here}
@@ -371,6 +373,19 @@ def refuse_others(there: dict[str, Any], settings: Settings) -> None:
     if differences:
         said = ", ".join(differences)
         raise ValueError(f"{settings.path} has a run with other settings: {said}; choose another --folder")
+
+
+def same_model(one: str, other: str) -> bool:
+    """True if two names are of the same model: of one in a module also its own name, by which it is known in Python."""
+
+    def name_of(model: str) -> str:
+        own = find_model(model).name if ":" in model else model
+        return model if own in MODELS else own
+
+    try:
+        return one == other or name_of(one) == name_of(other)
+    except ValueError:  # there is no such module here
+        return False
 
 
 def _check_tasks(settings: Settings) -> None:
