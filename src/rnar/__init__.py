@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rnar import clrs, models, nn
+    from rnar import clrs, interop, models, nn
     from rnar.clrs import algorithm, sample, trace
     from rnar.evaluation.evaluate import evaluate
     from rnar.inference import Answer, Solver, load, solve, view
@@ -48,6 +48,7 @@ __all__ = [
     "auxiliary_loss",
     "clrs",
     "evaluate",
+    "interop",
     "load",
     "models",
     "nn",
@@ -74,6 +75,7 @@ _PLACES = {
     "auxiliary_loss": "rnar.nn.auxiliary:auxiliary_loss",
     "clrs": "rnar.clrs",
     "evaluate": "rnar.evaluation.evaluate:evaluate",
+    "interop": "rnar.interop",
     "load": "rnar.inference:load",
     "models": "rnar.models",
     "nn": "rnar.nn",
