@@ -45,7 +45,7 @@ SIZES = range(4, 9)
 LIMIT = 64.0
 """megabytes that memory may grow by in a part of the work: allocators keep what they were given back"""
 TINY = dict(
-    steps=2, validate_every=2, size=8, batch=2, sizes=(4,), threads=2, validation_samples=2, wider_samples=0,
+    steps=2, validate_every=2, size=8, batch=2, sizes=(4,), threads=2, validation_samples=2, ood_samples=0,
     selection_samples=2, test_samples=2,
 )  # fmt: skip
 

@@ -206,7 +206,8 @@ def wrong_calls() -> dict[str, Callable[[], Any]]:
 
 WRONG = [
     "name, find", "seed, build, None", "seed, build, text", "seed, build, large",
-    "seed, evaluate", "view, evaluate", "batch, loss", "batch, Model.batch", "reversal, Model", "tasks, build", "name, Model", "reasoner, Workers",
+    "seed, evaluate", "view, evaluate",
+    "batch, loss", "batch, Model.batch", "reversal, Model", "tasks, build", "name, Model", "reasoner, Workers",
     "threads, Workers", "mode, HintConfig", "size, LSTM", "size, Max", "loss, auxiliary_loss",
 ]  # fmt: skip
 

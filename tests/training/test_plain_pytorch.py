@@ -34,7 +34,7 @@ def test_its_first_three_updates_are_those_of_rnar_train(shown, tmp_path, monkey
     flags = dict(zip(words[3::2], words[4::2], strict=True))
     assert words[:3] == ["rnar", "train", "minimum"]
     settings = {name.removeprefix("--"): value if name == "--model" else int(value) for name, value in flags.items()}
-    few = dict(validation_samples=2, selection_samples=0, wider_samples=0, threads=1, folder=tmp_path / "run")
+    few = dict(validation_samples=2, selection_samples=0, ood_samples=0, threads=1, folder=tmp_path / "run")
     rnar.train("minimum", steps=3, validate_every=1, **settings, **few)
     run = Run(tmp_path / "run")
     assert [sum(line["losses"]["minimum"].values()) for line in run.metrics[1:]] == pytest.approx(shown["losses"])
