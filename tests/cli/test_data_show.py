@@ -54,31 +54,31 @@ def test_in_colour_what_changed_is_yellow_and_nothing_is_marked():
 
 
 def test_a_sort_is_shown_as_its_keys_in_their_present_order(run):
-    out = run("data", "show", "insertion_sort", "--input", "[[5, 2, 9, 1]]")[1]
+    out = run("data", "show", "insertion_sort", "[[5, 2, 9, 1]]")[1]
     orders = [re.findall(r"\d", line) for line in out.splitlines() if "pred_h" in line]
     assert ["".join(order) for order in orders] == ["5291", "2591", "2591", "1259"]
     assert "pred: 1 → 2 → 5 → 9" in out
 
 
 def test_marks_stand_below_the_nodes_that_they_mark(run):
-    lines = run("data", "show", "binary_search", "--input", "[[1, 3, 5, 7], 6]")[1].splitlines()
+    lines = run("data", "show", "binary_search", "[[1, 3, 5, 7], 6]")[1].splitlines()
     at = next(k for k, line in enumerate(lines) if line.startswith("step 0"))
     keys, marks = lines[at + 1], lines[at + 2]
     assert {mark: keys[marks.index(mark)] for mark in ("low", "mid", "high")} == {"low": "1", "mid": "3", "high": "7"}
 
 
 def test_pointers_sets_and_classes_are_told_as_what_they_mean(run):
-    out = run("data", "show", "bfs", "--input", "[[[0, 1, 0], [1, 0, 1], [0, 1, 0]], 0]")[1]
+    out = run("data", "show", "bfs", "[[[0, 1, 0], [1, 0, 1], [0, 1, 0]], 0]")[1]
     assert "*reach_h  {0, 1, *2}" in out
     assert "*pi_h     1→0  *2→1" in out
-    out = run("data", "show", "dfs", "--input", "[[[0, 1], [0, 0]]]")[1]
+    out = run("data", "show", "dfs", "[[[0, 1], [0, 0]]]")[1]
     assert "*color    white 1   grey *0" in out
     assert "*s_prev   *1 → 0" in out
     assert "phase build" in run("data", "show", "heapsort")[1]
 
 
 def test_a_small_table_is_drawn_and_of_a_large_one_the_changes_are_told(run):
-    out = run("data", "show", "lcs_length", "--input", '["AT", "TA"]')[1]
+    out = run("data", "show", "lcs_length", '["AT", "TA"]')[1]
     assert re.search(r"b_h +T2 +A3 +c +T2 +A3\s+A0 +↑ +↖ +A0 +· +1\s+T1 +↖ +↖ +T1 +1 +·", out)
     out = run("data", "show", "floyd_warshall", "--n", 16, "--steps", 2)[1]
     sample = rnar.clrs.sample("floyd_warshall", n=16, batch=1, seed=1).sample(0)
@@ -88,10 +88,10 @@ def test_a_small_table_is_drawn_and_of_a_large_one_the_changes_are_told(run):
 
 
 def test_the_answer_is_told_in_words(run):
-    assert "median: node 0 (key 5)" in run("data", "show", "quickselect", "--input", "[[5, 2, 9]]")[1]
-    assert "match: node 2 (letter C)" in run("data", "show", "kmp_matcher", "--input", '["ATCG", "CG"]')[1]
-    assert "match: no match" in run("data", "show", "naive_string_matcher", "--input", '["ATCG", "AA"]')[1]
-    crossing = run("data", "show", "segments_intersect", "--input", "[[0, 2, 0, 2], [0, 2, 2, 0]]")[1]
+    assert "median: node 0 (key 5)" in run("data", "show", "quickselect", "[[5, 2, 9]]")[1]
+    assert "match: node 2 (letter C)" in run("data", "show", "kmp_matcher", '["ATCG", "CG"]')[1]
+    assert "match: no match" in run("data", "show", "naive_string_matcher", '["ATCG", "AA"]')[1]
+    crossing = run("data", "show", "segments_intersect", "[[0, 2, 0, 2], [0, 2, 2, 0]]")[1]
     assert "intersect: yes" in crossing
 
 
@@ -119,26 +119,26 @@ def test_what_cannot_be_drawn_is_refused(run):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[5, 2", "not JSON"),
-        ("[" * 100_000, "not JSON"),
-        ("{}", "JSON list of the arguments"),
+        ("[[5, 2", "neither JSON nor numbers"),
+        ("[" * 100_000, "neither JSON nor numbers"),
+        ("{}", "given nothing"),
         ("[[5, NaN, 2]]", "finite"),
         ("[[5, 1e999]]", "finite"),
         ("[[5, 1" + "0" * 400 + "]]", "large"),
         ('[["five", 2]]', "numbers"),
         ("[[5]]", "at least 2"),
-        ("[[5, 2], 3]", "argument"),
-        ("[]", "given nothing"),
+        ("[[5, 2], 3]", "numbers only"),
+        ("[]", "at least 2"),
     ],
 )
 def test_an_input_that_is_no_problem_is_refused(run, text, said):
-    refused(run("data", "show", "minimum", "--input", text), said)
+    refused(run("data", "show", "minimum", text), said)
 
 
 def test_an_own_input_is_not_drawn(run):
-    refused(run("data", "show", "minimum", "--input", "[[1, 2]]", "--seed", 3), "--seed", "--input")
-    refused(run("data", "show", "bfs", "--input", "[[[0, 1], [1, 0]], 5]"), "source", "5")
-    refused(run("data", "show", "kmp_matcher", "--input", '["AT", "ATT"]'), "needle", "longer")
+    refused(run("data", "show", "minimum", "[[1, 2]]", "--seed", 3), "--seed", "INPUT")
+    refused(run("data", "show", "bfs", "[[[0, 1], [1, 0]], 5]"), "source", "5")
+    refused(run("data", "show", "kmp_matcher", '["AT", "ATT"]'), "needle", "longer")
 
 
 @pytest.mark.parametrize("task", ALGORITHMS)
@@ -169,5 +169,13 @@ def test_lists_are_read_from_pointers():
 
 @pytest.mark.parametrize(("task", "text"), [("quickselect", "[5, 2, 9]"), ("floyd_warshall", "[[0, 1], [1, 0]]")])
 def test_a_task_that_takes_one_array_can_be_given_it_alone(run, task, text):
-    found = run("data", "show", task, "--input", text)
-    assert found[0] == 0 and found == run("data", "show", task, "--input", f"[{text}]")
+    found = run("data", "show", task, text)
+    assert found[0] == 0 and found == run("data", "show", task, f"[{text}]")
+
+
+def test_an_input_is_given_in_the_words_of_solve(run, tmp_path):
+    (tmp_path / "roads.csv").write_text("from,to,km\nRome,Pisa,3\nPisa,Bari,2.5\n")
+    out = run("data", "show", "dijkstra", "--edges", tmp_path / "roads.csv", "Rome")[1]
+    assert "s          Rome" in out and "Pisa – Rome (3)  Bari (2.50)" in out and "pi: Pisa→Rome  Bari→Pisa" in out
+    expected = run("data", "show", "quickselect", "5", "2", "9")
+    assert expected[0] == 0 and expected == run("data", "show", "quickselect", "--input", "[[5, 2, 9]]")

@@ -14,8 +14,8 @@ import rnar.clrs
 from helpers.command import refused
 from helpers.inference import untrained
 from helpers.own_tasks import SORT, written
-from rnar.cli.inputs import example, parsed, problem
-from rnar.clrs import ALGORITHMS, find
+from rnar.cli.inputs import edges_of, example, own, parsed
+from rnar.clrs import ALGORITHMS, Sample, find
 from rnar.inference import pretrained
 
 LINE = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
@@ -65,9 +65,13 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+def solved(task: str, words: tuple[str, ...]) -> Sample:
+    return find(task).solved(own(task, words).arguments)
+
+
 @pytest.mark.parametrize(("task", "words", "arguments"), WAYS, ids=range(len(WAYS)))
 def test_a_problem_may_be_given_in_many_ways(files, task, words, arguments):
-    found, expected = problem(task, words).sample, rnar.clrs.trace(task, *arguments)
+    found, expected = solved(task, words), rnar.clrs.trace(task, *arguments)
     assert {name: x.tolist() for name, x in found.inputs.items()} == {
         name: x.tolist() for name, x in expected.inputs.items()
     }
@@ -75,16 +79,16 @@ def test_a_problem_may_be_given_in_many_ways(files, task, words, arguments):
 
 def test_one_argument_may_come_from_standard_input(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("0 1 0\n1 0 2\n0 2 0\n"))
-    assert problem("dijkstra", ("-", "2")).sample.inputs["s"] == 2
+    assert solved("dijkstra", ("-", "2")).inputs["s"] == 2
     with pytest.raises(ValueError, match="standard input can be read once"):
-        problem("kmp_matcher", ("-", "-"))
+        own("kmp_matcher", ("-", "-"))
 
 
 @pytest.mark.parametrize("task", ALGORITHMS)
 def test_every_task_says_what_it_takes_and_takes_its_example(task):
     takes, words = example(task).split(", as in ")
     assert takes == " ".join(find(task).problem.takes()).upper()
-    assert problem(task, tuple(shlex.split(words))).sample.task == task
+    assert solved(task, tuple(shlex.split(words))).task == task
 
 
 def test_the_answer_is_told_in_words(run, runs):
@@ -205,3 +209,38 @@ def test_nodes_keep_their_names(run):
     found = json.loads(out)
     assert found["algorithm"] == "from node x: y from x (2.0); no path to node z" and found["names"] == ["x", "y", "z"]
     refused(run("solve", "dijkstra", '{"x": {"y": 2}, "y": {}}', "w"), "no node 'w'; the nodes are x, y")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a,b,2\nb,c,1", "source,target,weight\na,b,2\nb,c,1\n", "\ufefffrom;to;km\n\na;b;2\nb;c;1",
+     "# roads\na b 2\nb c 1", "A\tB\tlength\na\tb\t2\nb\tc\t1", '[["a", "b", 2], ["b", "c", 1]]'],
+)  # fmt: skip
+def test_a_list_of_edges_may_have_a_header(text):
+    assert [[*ends, float(weight)] for *ends, weight in edges_of(text, "")] == [["a", "b", 2], ["b", "c", 1]]
+
+
+def test_a_header_of_two_words_is_told_from_nodes():
+    assert edges_of("from,to\na,b", "") == edges_of("a,b", "") == [["a", "b"]]
+    assert edges_of("left,right\n0,1\n1,2", "") == edges_of("0 1\n1 2", "") == [["0", "1"], ["1", "2"]]
+    assert edges_of("u,v\nv,w", "") == [["u", "v"], ["v", "w"]]
+    with pytest.raises(
+        ValueError, match=r"row 2 of roads.csv has 4 words \(0 a b 1\); an edge is two nodes, or a weight"
+    ):
+        edges_of(",source,target\n0,a,b,1", "roads.csv")
+
+
+def test_a_graph_may_be_given_as_a_list_of_edges(run, runs, files):
+    (files / "roads.csv").write_text("from,to,km\nx1,y,2\ny,z z,3\n")
+    network = ("--network", runs / "dijkstra")
+    for words in (("--edges", "roads.csv", "x1"), ("x1", "--edges", "roads.csv")):
+        out = run("solve", "dijkstra", *words, "--json", *network)[1]
+        assert json.loads(out)["algorithm"] == "from node x1: y from x1 (2.0) and z z from y (5.0)"
+    assert run("view", "dijkstra", "--edges", "roads.csv", "x1", "--network", "none", "--out", "page.html")[0] == 0
+    assert '"labels":["x1","y","z z"]' in (files / "page.html").read_text("utf-8")
+    refused(run("solve", "dijkstra", "roads.csv", "x1", *network), "neither JSON nor numbers", "given with --edges")
+    refused(run("solve", "dijkstra", "[[0, 1], [1, 2]]", "0", *network), "a matrix of 2 nodes", "a list of 2 edges")
+    refused(run("solve", "dijkstra", "[[0, 1], [1, 2], [2, 3]]", "0", *network), "square matrix", "--edges")
+    refused(run("solve", "dijkstra", "--edges", "roads.csv", "x2", *network), "no node 'x2' (did you mean 'x1'?)")
+    refused(run("solve", "minimum", "--edges", "roads.csv", "--network", runs / "minimum"), "--edges is about graphs")
+    refused(run("solve", "dijkstra", "--edges", "roads.csv", "--n", 4, *network), "--n", "--edges")

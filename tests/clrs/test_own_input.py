@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -181,8 +182,8 @@ def test_missing_superfluous_and_misnamed_arguments_are_value_errors(arguments, 
 
 def test_only_a_task_with_a_source_says_that_it_takes_one():
     for task, takes in (("topological_sort", "A"), ("dag_shortest_paths", "A, s")):
-        with pytest.raises(ValueError, match=f"^{task} takes {takes}, but was given edges$"):
-            trace(task, edges=[[0, 1]])
+        with pytest.raises(ValueError, match=f"^{task} takes {takes}, but was given roads$"):
+            trace(task, roads=[[0, 1]])
 
 
 def test_more_nodes_than_an_index_can_name_are_refused():
@@ -196,3 +197,44 @@ def test_an_unknown_task_is_refused_with_the_nearest_or_all():
         trace("heap_sort", [1.0, 2.0])
     with pytest.raises(ValueError, match="no task 'xyzzy'; there are activity_selector, .*, topological_sort" + yours):
         sample("xyzzy", 4, 1, 0)
+
+
+def test_graphs_of_other_libraries_lists_of_edges_and_pairs_are_taken():
+    graph = nx.Graph([("a", "b", {"weight": 2}), ("b", "c", {"weight": 3})])
+    rows = [("a", "b", 2.0), ("b", "c", 3.0)]
+    expected = trace("dijkstra", [[0, 2, 0], [2, 0, 3], [0, 3, 0]], 0)
+    by_name = {"edges": [list(row) for row in rows], "nodes": ["a", "b", "c"], "s": "a"}
+    numbered = np.array([[0, 1, 2], [1, 2, 3]])
+    for arguments, named in (((graph, "a"), {}), ((rows, "a"), {}), (("a",), {"edges": rows}), ((), by_name),
+                             ((), {"edges": numbered, "s": 0})):  # fmt: skip
+        found = trace("dijkstra", *arguments, **named)
+        np.testing.assert_array_equal(found.inputs["A"], expected.inputs["A"])
+        assert found.outputs["pi"].tolist() == expected.outputs["pi"].tolist()
+    assert find("dijkstra").own(edges=[(10, 9), (9, 101)], s=101).names == ("9", "10", "101")
+    np.testing.assert_array_equal(trace("graham_scan", [[0, 0], [4, 0], [2, 3]]).inputs["x"], [0, 4, 2])
+    assert trace("activity_selector", [(0, 2), (1, 3), (3, 4)]).inputs["f"].tolist() == [2, 3, 4]
+
+
+@pytest.mark.parametrize("task, rows", [("dfs", [[0, 1], [1, 2]]), ("bfs", [[0, 1, 5], [1, 2, 5], [2, 3, 5]])])
+def test_a_matrix_that_may_be_a_list_of_edges_is_asked_about(task, rows):
+    said = f"is a matrix of {len(rows)} nodes .*or a list of {len(rows)} edges .*edges=..., or --edges"
+    with pytest.raises(ValueError, match=said):
+        trace(task, rows, *([0] if task == "bfs" else []))
+    source = {"s": 0} if task == "bfs" else {}
+    assert trace(task, edges=rows, **source).nodes == len(rows) + 1
+    if task == "dfs":
+        assert trace(task, A=rows).nodes == trace(task, np.array(rows)).nodes == 2
+    for matrix in ([[0, 1], [1, 0]], [[0, 1], [0, 0]], [[1, 1], [1, 1]], FORWARD, LINE, RING):
+        assert trace("dfs", matrix).nodes == len(matrix)
+
+
+@pytest.mark.parametrize("rows, said", [
+    ([("a", "b", 0)], "the edge from a to b has weight 0, as where there is no edge"),
+    ([("a", "b", 1), ("b", "a", 2)], "the edge from b to a is there with weights 1 and 2; give one"),
+    ([("a", "b", "far")], "the edge from a to b has weight 'far', which is no number"),
+    ([("a",)], "a graph has nodes, each with an id, and edges, each with source and target, or a row of the two"),
+    ([("a", "b", 1, 2)], "a graph has nodes"),
+])  # fmt: skip
+def test_a_list_of_no_edges_is_refused(rows, said):
+    with pytest.raises(ValueError, match=f"^bfs: {said}"):
+        trace("bfs", "a", edges=rows)

@@ -74,7 +74,7 @@ def test_points_and_intervals_may_be_pairs_and_inputs_have_the_names_of_the_benc
      ((), {"self": 1}, "dijkstra takes A, s, but was given self"),
      ((), {"task": "bfs", "s": 1}, "dijkstra takes A, s, but was given task"),
      (({"a": ["b"]}, "a"), {}, "the edge from a to b has an end that is not among the nodes: 'b'"),
-     (({"nodes": [{"name": "a"}], "edges": []}, "a"), {}, "a graph in JSON has nodes, each with an id"),
+     (({"nodes": [{"name": "a"}], "edges": []}, "a"), {}, "a graph has nodes, each with an id"),
      (({"a": {"b": "far"}, "b": []}, "a"), {}, "has weight 'far', which is no number")],
 )  # fmt: skip
 def test_what_is_no_graph_is_refused_in_one_line(arguments, named, said):

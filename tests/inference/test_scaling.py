@@ -22,7 +22,7 @@ SCALES = {  # factor and shift under which a problem is the same
 
 def own(task: str, *arguments) -> tuple:
     algorithm = find(task)
-    found = algorithm.own(*arguments)
+    found = algorithm.own(*arguments).arguments
     return found, algorithm.solve(found).sample(0)
 
 

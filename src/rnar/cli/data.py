@@ -1,7 +1,5 @@
 """`rnar data`: the tasks in a table, a run step by step, sets as files, and the official sets checked."""
 
-import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, get_args
 
@@ -14,9 +12,10 @@ from rich.text import Text
 
 import rnar.clrs
 from rnar.cli.flags import Distribution, flag
+from rnar.cli.inputs import given
 from rnar.cli.output import bar, screen
 from rnar.cli.show.page import Page
-from rnar.clrs import Algorithm, Feature, Sample, Split, find, official
+from rnar.clrs import Algorithm, Feature, Split, find, official
 from rnar.clrs.choosing import matching
 from rnar.clrs.layouts import Layout, arrays_of, write_npz
 from rnar.clrs.splits import differences, is_official, mean_steps, size_of
@@ -87,55 +86,42 @@ def by_feature(stage: dict[str, Feature]) -> Text:
 def show(
     task: Annotated[str, tyro.conf.arg(metavar="TASK")],
     /,
+    input: Annotated[tuple[str, ...], tyro.conf.Positional, flag("INPUT...")] = (),
+    edges: Annotated[str | None, flag("FILE")] = None,
     n: Annotated[int | None, flag("INT", f"{NODES} nodes, or {LETTERS} letters")] = None,
     seed: Annotated[int | None, flag("INT", "1")] = None,
     sample: Annotated[int | None, flag("INT", "0, the first")] = None,
     steps: int = STEPS,
-    input: Annotated[str | None, flag("JSON", "a random problem")] = None,
+    old_input: Annotated[str | None, flag("JSON", name="input")] = None,
     distribution: Annotated[Distribution, tyro.conf.OmitArgPrefixes] = Distribution(),  # noqa: B008 (it is frozen)
 ) -> None:
     """One run of an algorithm, step by step: what it is given, its hints as they change, and its answer.
 
     Args:
         task: Which algorithm; `rnar data list` has them all.
+        input: Your own problem instead, as `rnar solve` takes it: 5 2 9 for quickselect, graph.json 0 for bfs, ATCGATC
+            GAT for kmp_matcher.
+        edges: A graph as a list of edges, as in `rnar solve`.
         n: The size of the problem.
         seed: The seed of the random problems.
         sample: Which of the problems that this seed gives.
         steps: How many steps to show.
-        input: Your own problem instead, as a JSON list of its arguments: '[5, 2, 9]' for quickselect,
-            '[[[0, 1], [1, 0]], 0]' (a matrix and a source) for bfs, '["ATCGATC", "GAT"]' for kmp_matcher.
+        old_input: INPUT as it was given before; it will go.
         distribution: What problems are drawn from. By default all is as in the official sets.
     """
     if steps < 1:
         raise ValueError(f"--steps must be at least 1, not {steps}")
-    problem, given = find(task).problem, distribution.given(n=n, seed=seed, sample=sample)
-    if input is not None and given:
-        raise ValueError(f"--{next(iter(given))} is about random problems and means nothing with --input")
-    if input is not None:
-        return Page(solved(task, input), screen()).print(steps, "your own input")
+    problem, random = find(task).problem, distribution.given(n=n, seed=seed, sample=sample)
+    words = input if old_input is None else (*input, old_input)
+    if own := given(task, words, random, edges):
+        return Page(find(task).solved(own.arguments), screen(), own.names).print(steps, "your own input")
     usual = max(problem.smallest, LETTERS if "string" in problem.inputs else NODES)
-    options = {"n": usual, "seed": SEED, "sample": 0, **given}
+    options = {"n": usual, "seed": SEED, "sample": 0, **random}
     number = options.pop("sample")
     if number < 0:
         raise ValueError(f"--sample must be 0, the first, or more, not {number}")
     run = rnar.clrs.sample(task, batch=number + 1, **options).sample(number)
     Page(run, screen()).print(steps, f"sample {number} of seed {options['seed']}")
-
-
-def solved(task: str, text: str) -> Sample:
-    """A problem out of JSON, solved: a list of its arguments, or, of a task that takes one, that alone."""
-    try:
-        arguments = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"--input is not JSON: {error}") from None
-    if not isinstance(arguments, list):
-        raise ValueError(f"--input must be a JSON list of the arguments, such as [[5, 2, 9]], not {text}")
-    try:
-        return rnar.clrs.trace(task, *arguments)
-    except ValueError:
-        with suppress(ValueError):
-            return rnar.clrs.trace(task, arguments)
-        raise
 
 
 def export(

@@ -9,7 +9,7 @@ import tyro
 from rich.text import Text
 
 from rnar.cli.flags import Distribution, flag
-from rnar.cli.inputs import STDIN, example, given_problem, lines_of, of_line
+from rnar.cli.inputs import STDIN, example, given, lines_of, of_line
 from rnar.cli.output import bar, screen, tell
 from rnar.inference.answer import Answer, described
 from rnar.inference.problem import Problem
@@ -22,6 +22,7 @@ def solve(
     /,
     input: Annotated[tuple[str, ...], tyro.conf.Positional, flag("INPUT...")] = (),
     network: Annotated[str, flag("RUN", "the one that ships for the task")] = PRETRAINED,
+    edges: Annotated[str | None, flag("FILE")] = None,
     lines: Annotated[str | None, flag("FILE")] = None,
     json: bool = False,
     n: Annotated[int | None, flag("INT")] = None,
@@ -36,6 +37,8 @@ def solve(
         input: The problem, a word for each of its arguments: JSON, or numbers (5 2 9 or 5,2,9), or letters, or the name
             of a file with these, or - for standard input. `rnar solve bfs graph.json 0`; a graph in JSON may name its
             nodes, '{"a": {"b": 2}, "b": ["c"], "c": []}'.
+        edges: A graph as a list of edges: a file with lines of two nodes and perhaps a weight (a CSV, with or without a
+            header), or JSON, or -. INPUT is the source then. `rnar solve dijkstra --edges roads.csv Rome`.
         network: The folder of a run of yours, or the name of a network that ships.
         lines: Many problems instead: a file with one in each line as JSON, or -. Answers are lines of JSON, too.
         json: The answer as a line of JSON.
@@ -48,12 +51,13 @@ def solve(
     random = distribution.given(n=n, seed=seed)
     solver = solver_for(task, network)
     if lines is not None:
-        if input or random:
+        if input or random or edges is not None:
             raise ValueError("--lines has all problems; give no other beside it")
         return solve_lines(solver, task, lines, threads)
-    if not input and not random:
+    if not input and not random and edges is None:
         raise ValueError(f"what shall be solved? {task} takes {example(task)}; or --n 16 for a random problem")
-    console, asked = screen(), given_problem(task, input, random)
+    own, console = given(task, input, random, edges), screen()
+    asked = Problem.of(task, own) if own else Problem.random(task, **random)
     with bar(console) as progress:
         work = progress.add_task(task, total=1.0)
         answer = solver.answer(asked, lambda share: progress.advance(work, share))
@@ -97,6 +101,6 @@ def solve_lines(solver: Solver, task: str, source: str, threads: int | None) -> 
 
 def _read(task: str, text: str) -> Problem | ValueError:
     try:
-        return of_line(task, text)
+        return Problem.of(task, of_line(task, text))
     except ValueError as error:
         return error

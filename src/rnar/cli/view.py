@@ -6,10 +6,11 @@ from typing import Annotated
 import tyro
 
 from rnar.cli.flags import Distribution, flag
-from rnar.cli.inputs import given_problem
+from rnar.cli.inputs import given
 from rnar.cli.output import bar, screen
 from rnar.clrs import find
 from rnar.common.files import free
+from rnar.inference.problem import Problem
 from rnar.inference.solver import PRETRAINED, page_of
 
 NONE = "none"
@@ -20,6 +21,7 @@ def view(
     /,
     input: Annotated[tuple[str, ...], tyro.conf.Positional, flag("INPUT...")] = (),
     network: Annotated[str, flag("RUN", "the one that ships for the task, if there is one")] = PRETRAINED,
+    edges: Annotated[str | None, flag("FILE")] = None,
     n: Annotated[int | None, flag("INT")] = None,
     seed: Annotated[int | None, flag("INT", "1")] = None,
     out: Annotated[Path | None, flag("PAGE.html", "TASK.html")] = None,
@@ -33,6 +35,7 @@ def view(
     Args:
         task: Which algorithm; `rnar data list` has them all.
         input: A problem of your own, as `rnar solve` takes it. Without one, a random problem is drawn.
+        edges: A graph as a list of edges, as in `rnar solve`.
         network: The folder of a run of yours, or the name of a network that ships; none shows the algorithm alone.
         n: The size of a random problem.
         seed: The seed of a random problem.
@@ -43,7 +46,8 @@ def view(
     find(task)
     random = distribution.given(n=n, seed=seed)
     target = free(out or Path(f"{task.replace(':', '.')}.html"), replace=force)
-    shown, console = given_problem(task, input, random), screen()
+    own, console = given(task, input, random, edges), screen()
+    shown = Problem.of(task, own) if own else Problem.random(task, **random)
     with bar(console) as progress:
         work = progress.add_task(task, total=1.0)
         page = page_of(shown, None if network == NONE else network, lambda share: progress.advance(work, share))

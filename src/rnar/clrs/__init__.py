@@ -57,7 +57,11 @@ __all__ = [
 
 @checked
 def trace(task: str, /, *arguments: Any, **named: Any) -> Sample:
-    """Run a task on your own input: `trace("dijkstra", A, s=0)`, `trace("kmp_matcher", "ATCGATC", "GAT")`."""
+    """Run a task on your own input: `trace("dijkstra", A, s=0)`, `trace("kmp_matcher", "ATCGATC", "GAT")`.
+
+    A graph is a matrix, one of networkx, SciPy or PyTorch Geometric, a list of edges (`edges=[("a", "b", 2.0)]`) or a
+    dictionary; points and intervals may be pairs.
+    """
     return find(task).trace(*arguments, **named)
 
 

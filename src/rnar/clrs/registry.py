@@ -12,6 +12,7 @@ import numpy as np
 
 from rnar.clrs.batch import Arrays, Batch, Sample
 from rnar.clrs.mersenne import Mersenne, borrow
+from rnar.clrs.own import Own, own
 from rnar.clrs.problems.problem import Arguments, Problem
 from rnar.clrs.recording import over_all
 from rnar.clrs.spec import MOST_NODES, Feature, Spec, node
@@ -44,27 +45,27 @@ class Algorithm:
     """The most steps seen so far, by number of nodes: a guess for the next buffer."""
 
     def trace(self, /, *arguments: Any, **named: Any) -> Sample:
-        """Run on a user's own input."""
-        return self.solved(self.own(*arguments, **named))
+        """Run on a user's own input: arguments, or a graph of another library, a list of edges, points as pairs."""
+        return self.solved(self.own(*arguments, **named).arguments)
 
-    def solved(self, own: Arguments) -> Sample:
-        """Run on a user's own input, as `own` gives it."""
-        sample = self.solve(own).sample(0)
+    def solved(self, arguments: Arguments) -> Sample:
+        """Run on a user's own input, as `own` gives its arguments."""
+        sample = self.solve(arguments).sample(0)
         for name, x in {**sample.hints, **sample.outputs}.items():
             if np.isinf(x).any():
                 raise ValueError(f"{self.name}: {name} becomes larger than 32 bits can hold; give smaller numbers")
         return sample
 
-    def own(self, /, *arguments: Any, **named: Any) -> Arguments:
-        """A user's own input, checked, stacked as one problem."""
+    def own(self, /, *arguments: Any, **named: Any) -> Own:
+        """A user's own input, checked."""
         try:
-            own = self.problem.own(*arguments, **named)
+            return own(self.problem, arguments, named)
         except TypeError:  # too few, too many or misnamed
-            takes, given = ", ".join(self.problem.takes()), told(arguments, named)
-            raise ValueError(f"{self.name} takes {takes}, but was given {given}") from None
+            takes, given = self.problem.takes(), told(arguments, named)
+            hint = "".join(nearest(name, takes) for name in list(named)[:1] if name not in takes)
+            raise ValueError(f"{self.name} takes {', '.join(takes)}, but was given {given}{hint}") from None
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
-        return tuple(np.array([argument]) for argument in own)
 
     def sample(self, rng: np.random.RandomState | Mersenne, n: int, batch: int, **options: Any) -> Batch:
         """Draw `batch` problems of size `n` and solve them."""

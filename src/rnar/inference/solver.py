@@ -213,7 +213,8 @@ def solve(
 
     Args:
         task: Which; the problem is given as `rnar.trace` takes it.
-        arguments: The problem. A graph may also be of networkx or PyTorch Geometric, or a dictionary with names.
+        arguments: The problem. A graph may also be of networkx, SciPy or PyTorch Geometric, a list of edges
+            (`edges=[("a", "b", 2.0)]`) or a dictionary with names.
         network: A network of `load`, its name or its folder; by default the one that ships for the task.
         progress: Told which share of the work has been done since it was last told.
         named: The problem, by names.

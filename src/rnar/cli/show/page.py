@@ -1,6 +1,6 @@
 """The page that shows a run: what the algorithm is given, its hints step by step, and its answer."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from rich.columns import Columns
@@ -26,12 +26,12 @@ Lines = Iterable[tuple[Text | str, RenderableType]]
 
 
 class Page:
-    """A sample on a console."""
+    """A sample on a console, its nodes by their names where they have names."""
 
-    def __init__(self, sample: Sample, console: Console):
+    def __init__(self, sample: Sample, console: Console, names: Sequence[str] = ()):
         self.sample, self.console, self.ink = sample, console, Ink(console)
         self.spec = find(sample.task).spec
-        self.words, self.lists = Words(sample, self.ink), Lists(sample, self.ink)
+        self.words, self.lists = Words(sample, self.ink, names), Lists(sample, self.ink)
         nodes = list(lists_of(sample).values())
         self.rows, self.columns = nodes[0], nodes[-1]
         """of a table; that of two strings has an entry for each pair of their letters"""
@@ -77,7 +77,7 @@ class Page:
         for name, nodes in lists_of(self.sample).items() if told else ():
             yield name if with_letters else "nodes", node_table(nodes, texts, self.width)
         if inputs.get("A") == edge.scalar:
-            yield "A", neighbours(values["A"], self.words.undirected)
+            yield "A", neighbours(values["A"], self.words.undirected, self.words.node)
         yield "also", Text(", ".join(ALSO[name] for name in inputs if name in ALSO), "dim")
 
     def _step(self, t: int) -> Lines:
@@ -164,11 +164,11 @@ def node_table(nodes: np.ndarray, texts: dict[str, list[str]], width: int) -> Ta
     return table
 
 
-def neighbours(A: np.ndarray, undirected: bool) -> Table:
+def neighbours(A: np.ndarray, undirected: bool, names: list[str]) -> Table:
     """A line for each node: `0 – 1 (0.42)  3 (0.17)`, without weights where all are 1."""
     weighted = bool(((A != 0) & (A != 1)).any())
     table = Table.grid(padding=(0, 1, 0, 0))
     for i, row in enumerate(A):
-        joined = (f"{j} ({number(row[j])})" if weighted else str(j) for j in np.flatnonzero(row))
-        table.add_row(Text(str(i), justify="right"), Text("–" if undirected else "→", "dim"), "  ".join(joined))
+        joined = (f"{names[j]} ({number(row[j])})" if weighted else names[j] for j in np.flatnonzero(row))
+        table.add_row(Text(names[i], justify="right"), Text("–" if undirected else "→", "dim"), "  ".join(joined))
     return table

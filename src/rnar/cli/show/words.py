@@ -1,6 +1,6 @@
 """The value of a feature in words, with marks on what changed since the step before."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,8 +41,8 @@ class Ink:
 class Words:
     """Says what the features of one sample are."""
 
-    def __init__(self, sample: Sample, ink: Ink):
-        self.task, self.ink, self.node = sample.task, ink, labels(sample)
+    def __init__(self, sample: Sample, ink: Ink, names: Sequence[str] = ()):
+        self.task, self.ink, self.node = sample.task, ink, list(names) or labels(sample)
         A = sample.inputs.get("A")
         self.undirected = A is not None and bool((A == A.T).all())
 

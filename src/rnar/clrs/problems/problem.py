@@ -173,7 +173,8 @@ def square_matrix(name: str, values: Any) -> np.ndarray:
     """A user's matrix of finite numbers, as float64 [n, n]."""
     array = _numbers(name, values)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
-        raise ValueError(f"{name} must be a square matrix of at least 2 x 2, not of shape {array.shape}")
+        hint = "; a list of edges is edges=..., or --edges" if array.shape[1:] in ((2,), (3,)) else ""
+        raise ValueError(f"{name} must be a square matrix of at least 2 x 2, not of shape {array.shape}{hint}")
     lost = np.argwhere((array != 0) & (array.astype(np.float32) == 0))
     if len(lost):
         i, j = (int(k) for k in lost[0])
