@@ -129,11 +129,11 @@ def edges_of(text: str, where: str) -> Any:
 
 def _is_header(first: list[str], rows: list[list[str]]) -> bool:
     """True if the first row names columns and no nodes: those of edges come again, or are as others are."""
-    (*ends, weight), others = (*first[:2], *first[2:], None)[:3], [end for row in rows for end in row[:2]]
+    ends, weights, others = first[:2], first[2:], [end for row in rows for end in row[:2]]
     if set(ends) & set(others):
         return False
-    if weight is not None:
-        return not _is_number(weight)
+    if weights:
+        return not _is_number(weights[0])
     are_numbers = bool(others) and all(map(_is_number, others)) and not any(map(_is_number, ends))
     return are_numbers or {end.lower() for end in ends} <= ENDS
 

@@ -114,7 +114,7 @@ class Solver:
         """
         waiting, workers = iter(problems), None
         while some := list(islice(waiting, AT_ONCE)):
-            workers = workers or Workers(self.reasoner, threads if len(some) > 1 else 1)
+            workers = workers or Workers(self.reasoner, threads if len(some) > 1 else 1, keep_freed=False)
             yield from self._answers(some, workers, progress or (lambda share: None))
 
     def _answers(self, problems: Sequence[Problem], workers: Workers, progress: Progress) -> list[Answer]:

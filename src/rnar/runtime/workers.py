@@ -53,15 +53,18 @@ class Workers:
         threads: How many cores; by default all on a CPU. On a GPU, one is enough.
         memory: Activation memory budget of all cores, in bytes; no result depends on it. By default a quarter of what
             is free.
+        keep_freed: Keep memory that tensors gave back, which is quicker and takes more of it.
     """
 
     @checked
-    def __init__(self, reasoner: Reasoner, threads: int | None = None, memory: int | None = None):
+    def __init__(
+        self, reasoner: Reasoner, threads: int | None = None, memory: int | None = None, keep_freed: bool = True
+    ):
         reasoner = getattr(reasoner, "_orig_mod", reasoner)  # what torch.compile was given: workers have kernels
         device = next(reasoner.parameters()).device
         check_threads(threads)
         self.threads = threads or (available_cores() if device.type == "cpu" else 1)
-        if device.type == "cpu":
+        if device.type == "cpu" and keep_freed:
             keep_freed_memory()
         self.reasoner = reasoner
         self.memory = spare_memory() if memory is None else memory
