@@ -36,6 +36,13 @@ def test_a_page_shows_what_a_network_believed(run, here):
     assert "7 nodes" in page and "a random problem, seed 4" in page
 
 
+def test_what_lies_outside_of_training_is_noted_in_one_line(run, here):
+    out = run("view", "binary_search", "1,3,5,7", "5", "--out", "own.html")[1]
+    (notes,) = [line for line in out.splitlines() if line.startswith("notes  ")]
+    assert "not seen in training: a target that is one of the keys; its numbers were moved and divided" in notes
+    assert "notes" not in run("view", "binary_search", "1,3,5,7", "5", "--network", "none")[1]
+
+
 def test_by_default_the_network_that_ships_is_shown(run, here):
     run("view", "binary_search", "--n", 5)
     assert '"network":true' in (here / "binary_search.html").read_text("utf-8")

@@ -53,3 +53,5 @@ def view(
         page = page_of(shown, None if network == NONE else network, lambda share: progress.advance(work, share))
     page.save(target)
     console.print(f"{target}  {len(page.html) / 1e6:.2f} MB", soft_wrap=True)
+    if page.notes:
+        console.print(f"notes  {'; '.join(page.notes)}", soft_wrap=True)

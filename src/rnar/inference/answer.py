@@ -89,8 +89,10 @@ class Answer:
         if self.agrees:
             return "yes"
         wrong = sum(int(x.sum()) for x in self.belief.wrong_outputs.values())
-        differs = "no" if self._judged == 1 else f"no, {wrong} of {self._judged} entries differ"
-        return f"{differs}, but it is as good: {self.equally_good}" if self.equally_good else differs
+        count = "" if self._judged == 1 else f"{wrong} of {self._judged} entries differ"
+        if self.equally_good:
+            return f"right, {self.equally_good}" + (f" ({count})" if count else "")
+        return f"no, {count}" if count else "no"
 
     @property
     def sureness(self) -> str:

@@ -147,7 +147,9 @@ def _same_subsequence(sample: Sample, ours: Outputs, theirs: Outputs) -> bool:
 
 
 CHECKS: dict[str, tuple[Callable[[Sample, Outputs, Outputs], bool], str]] = {
-    **dict.fromkeys(("insertion_sort", "bubble_sort", "heapsort", "quicksort"), (_sorted, "another order of equals")),
+    **dict.fromkeys(
+        ("insertion_sort", "bubble_sort", "heapsort", "quicksort"), (_sorted, "another order among equals")
+    ),
     **dict.fromkeys(("minimum", "quickselect"), (_same_key, "another of equal numbers")),
     "binary_search": (_same_target, "another place of the same number"),
     "find_maximum_subarray_kadane": (_same_sum, "another range of the same sum"),

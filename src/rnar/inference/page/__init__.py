@@ -38,10 +38,14 @@ class Line(NamedTuple):
 
 
 class Playback:
-    """A run that can be watched: in a notebook it shows itself, elsewhere `save` it and open the file."""
+    """A run that can be watched: in a notebook it shows itself, elsewhere `save` it and open the file.
 
-    def __init__(self, title: str, html: str):
-        self.title, self.html = title, html
+    Attributes:
+        notes: How the problem differs from those that the network was trained on, as the page has it too.
+    """
+
+    def __init__(self, title: str, html: str, notes: Sequence[str] = ()):
+        self.title, self.html, self.notes = title, html, tuple(notes)
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a file, in place of what may be there."""
@@ -85,7 +89,7 @@ def playback(
         data=_embedded(page_data(sample, belief, shown or sample, names)),
         program="\n".join(_part(f"{name}.js") for name in PARTS),
     )
-    return Playback(title, html)
+    return Playback(title, html, [line.text for line in verdict if line.term == "notes"])
 
 
 def _line(line: Line) -> str:
