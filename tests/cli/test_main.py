@@ -32,6 +32,12 @@ def test_every_command_has_a_help(run, name):
     assert f"rnar {name}" in out
 
 
+@pytest.mark.parametrize("name", ["evaluate", "solve", "view", "train"])
+def test_a_command_that_opens_a_run_says_that_this_imports_its_modules(run, name):
+    words = " ".join(run(name, "--help")[1].replace("│", " ").split())
+    assert "Opening a run imports the modules of yours that its config names" in words
+
+
 def test_the_help_and_the_data_commands_import_no_torch():
     program = (
         "import sys; from rnar.cli.main import main; main(['--help']); assert 'numba' not in sys.modules;"

@@ -67,7 +67,8 @@ def evaluate(
     A run that cannot be tried is told and left out, and the exit code is 1 then.
 
     Args:
-        runs: Folders of runs, or folders above them, or names of pretrained networks.
+        runs: Folders of runs, or folders above them, or names of pretrained networks. Opening a run imports the
+            modules of yours that its config names.
         n: Sizes to try, as in 16 64 or 16,64. A string matcher's needle comes on top of them, as in the official sets.
         samples: How many samples of each size: one number, or one for each of --n.
         data: Samples that `rnar data export` wrote, in place of --n and --samples.

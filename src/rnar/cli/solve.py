@@ -39,7 +39,8 @@ def solve(
             nodes, '{"a": {"b": 2}, "b": ["c"], "c": []}'.
         edges: A graph as a list of edges: a file with lines of two nodes and perhaps a weight (a CSV, with or without a
             header), or JSON, or -. INPUT is the source then. `rnar solve dijkstra --edges roads.csv Rome`.
-        network: The folder of a run of yours, or the name of a network that ships.
+        network: The folder of a run of yours, or the name of a network that ships. Opening a run imports the
+            modules of yours that its config names.
         lines: Many problems instead: a file with one in each line as JSON, or -. Answers are lines of JSON, too.
         json: The answer as a line of JSON.
         n: A random problem of this size instead.

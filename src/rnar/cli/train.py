@@ -94,6 +94,7 @@ def train(
         config: Take settings from this file, TOML or JSON; a run's own config.json is one. Flags say otherwise.
         save_config: Write all settings to this file, TOML or JSON by the ending of its name, and do not train.
         resume: Go on with the run in this folder, as it was begun. No other flag is needed; --steps takes it further.
+            Opening a run imports the modules of yours that its config names.
     """
     console = screen()
     said = {**(read_settings(config) if config else {}), **given(settings)}

@@ -37,6 +37,7 @@ def view(
         input: A problem of your own, as `rnar solve` takes it. Without one, a random problem is drawn.
         edges: A graph as a list of edges, as in `rnar solve`.
         network: The folder of a run of yours, or the name of a network that ships; none shows the algorithm alone.
+            Opening a run imports the modules of yours that its config names.
         n: The size of a random problem.
         seed: The seed of a random problem.
         out: The file to write.
