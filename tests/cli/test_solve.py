@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -170,7 +172,7 @@ def test_what_cannot_be_solved_is_refused(run, runs, tmp_path):
 
 
 def test_a_task_without_a_network_says_how_to_train_one(run, nothing_ships):
-    refused(run("solve", "graham_scan", "1"), "no network for graham_scan ships", "rnar train graham_scan")
+    refused(run("solve", "graham_scan", "--n", 5), "no network for graham_scan ships", "rnar train graham_scan")
 
 
 @pytest.mark.parametrize(
@@ -244,3 +246,22 @@ def test_a_graph_may_be_given_as_a_list_of_edges(run, runs, files):
     refused(run("solve", "dijkstra", "--edges", "roads.csv", "x2", *network), "no node 'x2' (did you mean 'x1'?)")
     refused(run("solve", "minimum", "--edges", "roads.csv", "--network", runs / "minimum"), "--edges is about graphs")
     refused(run("solve", "dijkstra", "--edges", "roads.csv", "--n", 4, *network), "--n", "--edges")
+
+
+def test_what_takes_long_says_what_is_begun_and_how_far_it_is(run, runs, monkeypatch):
+    monkeypatch.setattr("rnar.cli.solve.LONG", 0)
+    code, _, err = run("solve", "minimum", "5", "2", "9", "--network", runs / "minimum")
+    assert code == 0 and err.splitlines()[0] == "rnar: solving: 2 steps of 3 nodes" and "rnar: solving: 100%" in err
+
+
+def test_what_is_too_large_is_refused_before_torch_is_imported():
+    program = (
+        "import sys; from rnar.cli.main import main; from rnar.common import memory;"
+        "memory.free_memory = lambda: 10**9;"
+        "codes = [main(['solve', 'minimum', '--n', n]) for n in ('20000', '2000')];"
+        "sys.exit(codes != [2, 2] or 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "16 bits" in done.stderr and "2,000 nodes are too many for the network that ships" in done.stderr
+    assert "need about 6.0 GB of memory, and 1.0 GB are free" in done.stderr

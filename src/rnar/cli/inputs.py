@@ -14,8 +14,10 @@ import numpy as np
 from rnar.clrs import find
 from rnar.clrs.own import Own
 from rnar.common.files import read
+from rnar.common.memory import check_memory
 
 STDIN = "-"
+PAIR_BYTES = 1500  # of a step of RNAR with 128 features: see benchmarks/memory_of_commands.py
 ENDS = {"source", "target", "from", "to", "src", "dst", "u", "v", "node1", "node2"}
 """what the columns of edges are usually called"""
 EXAMPLES = {
@@ -43,9 +45,20 @@ def example(task: str) -> str:
     return f"{takes}, as in {words}" if words else takes
 
 
-def given(task: str, words: tuple[str, ...], random: dict[str, Any], edges: str | None = None) -> Own | None:
-    """The problem that words give, or words and a list of edges; None without any, where it is a random one."""
+def given(
+    task: str, words: tuple[str, ...], random: dict[str, Any], edges: str | None = None, solves: bool = False
+) -> Own | None:
+    """The problem that words give, or words and a list of edges; None without any, where it is a random one.
+
+    Without importing torch, what cannot be drawn is refused, and if the network that ships `solves` it, also what is
+    far too large for it.
+    """
     if not words and edges is None:
+        options = {name: value for name, value in random.items() if name not in ("n", "seed", "sample")}
+        if (n := random.get("n")) is not None:
+            find(task).check(n, 1, options)
+            what = f"{task}: {n:,} nodes are too many for the network that ships: the features of a step"
+            check_memory(PAIR_BYTES * n**2 if solves else 0, what)
         return None
     if random:
         name = next(iter(random)).replace("_", "-")

@@ -1,9 +1,12 @@
 """`rnar solve`: a network's answer to a problem of your own, beside the algorithm's."""
 
+from __future__ import annotations
+
 import json as writer
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 from rich.text import Text
@@ -11,17 +14,18 @@ from rich.text import Text
 from rnar.cli.flags import Distribution, flag
 from rnar.cli.inputs import STDIN, example, given, lines_of, of_line
 from rnar.cli.output import bar, screen, tell
-from rnar.inference.answer import Answer, described
-from rnar.inference.problem import Problem
-from rnar.inference.solver import AT_ONCE, PRETRAINED, Solver, solver_for
-from rnar.runtime.workers import check_threads
+
+if TYPE_CHECKING:  # torch is imported when a problem is seen to be one
+    from rnar.inference import Answer, Problem, Solver
+
+LONG = 1_000_000  # pairs of nodes over all steps: what takes some seconds or more
 
 
 def solve(
     task: Annotated[str, tyro.conf.arg(metavar="TASK")],
     /,
     input: Annotated[tuple[str, ...], tyro.conf.Positional, flag("INPUT...")] = (),
-    network: Annotated[str, flag("RUN", "the one that ships for the task")] = PRETRAINED,
+    network: Annotated[str | None, flag("RUN", "the one that ships for the task")] = None,
     edges: Annotated[str | None, flag("FILE")] = None,
     lines: Annotated[str | None, flag("FILE")] = None,
     json: bool = False,
@@ -48,29 +52,55 @@ def solve(
         threads: How many threads compute, where there are many problems.
         distribution: What a random problem is drawn from.
     """
-    check_threads(threads)
     random = distribution.given(n=n, seed=seed)
-    solver = solver_for(task, network)
+    own = given(task, input, random, edges, solves=network is None)
+
+    from rnar.inference.problem import Problem
+    from rnar.inference.solver import PRETRAINED, solver_for
+    from rnar.runtime.workers import check_threads
+
+    check_threads(threads)
+    solver = solver_for(task, network or PRETRAINED)
     if lines is not None:
         if input or random or edges is not None:
             raise ValueError("--lines has all problems; give no other beside it")
         return solve_lines(solver, task, lines, threads)
     if not input and not random and edges is None:
         raise ValueError(f"what shall be solved? {task} takes {example(task)}; or --n 16 for a random problem")
-    own, console = given(task, input, random, edges), screen()
     asked = Problem.of(task, own) if own else Problem.random(task, **random)
-    with bar(console) as progress:
-        work = progress.add_task(task, total=1.0)
-        answer = solver.answer(asked, lambda share: progress.advance(work, share))
+    with begun(asked) as progress:
+        answer = solver.answer(asked, progress)
     if json:
         print(writer.dumps(answer.plain(), ensure_ascii=False))
         return
     for line in page(answer):
-        console.print(line, soft_wrap=True)
+        screen().print(line, soft_wrap=True)
+
+
+@contextmanager
+def begun(problem: Problem) -> Iterator[Callable[[float], None]]:
+    """Tell what is begun, and how far it is: in a bar, or of what takes long, without a terminal, in lines."""
+    steps, nodes, done = max(1, problem.sample.steps - 1), problem.sample.nodes, 0.0
+    what, is_long = f"solving: {steps:,} steps of {nodes:,} nodes", steps * problem.sample.nodes**2 > LONG
+    if is_long:
+        tell(what)
+    with bar(screen()) as progress:
+        work = progress.add_task(what, total=1.0)
+
+        def advance(share: float) -> None:
+            nonlocal done
+            before, done = done, done + share
+            progress.advance(work, share)
+            if is_long and progress.disable and int(10 * done) > int(10 * before):
+                tell(f"solving: {done:.0%}")
+
+        yield advance
 
 
 def page(answer: Answer) -> Iterator[Text]:
     """An answer for people."""
+    from rnar.inference.answer import described
+
     yield Text.assemble((answer.task, "bold"), "  ", (described(answer.sample, answer.origin, answer.by), "dim"))
     lines = answer.lines()
     width = max(len(line.term) for line in lines)
@@ -81,6 +111,9 @@ def page(answer: Answer) -> Iterator[Text]:
 
 def solve_lines(solver: Solver, task: str, source: str, threads: int | None) -> int:
     """A line of JSON for each problem; where one is no problem, its line says why, and the exit code is 1."""
+    from rnar.inference.problem import Problem
+    from rnar.inference.solver import AT_ONCE
+
     failed, done, source_lines = 0, 0, lines_of(source)
     with bar(screen(stderr=True)) as progress:
         work = progress.add_task(task, total=None if source == STDIN else sum(1 for _ in lines_of(source)))
@@ -101,6 +134,8 @@ def solve_lines(solver: Solver, task: str, source: str, threads: int | None) -> 
 
 
 def _read(task: str, text: str) -> Problem | ValueError:
+    from rnar.inference.problem import Problem
+
     try:
         return Problem.of(task, of_line(task, text))
     except ValueError as error:

@@ -7,11 +7,10 @@ import tyro
 
 from rnar.cli.flags import Distribution, flag
 from rnar.cli.inputs import given
-from rnar.cli.output import bar, screen
+from rnar.cli.output import screen
+from rnar.cli.solve import begun
 from rnar.clrs import find
 from rnar.common.files import free
-from rnar.inference.problem import Problem
-from rnar.inference.solver import PRETRAINED, page_of
 
 NONE = "none"
 
@@ -20,7 +19,7 @@ def view(
     task: Annotated[str, tyro.conf.arg(metavar="TASK")],
     /,
     input: Annotated[tuple[str, ...], tyro.conf.Positional, flag("INPUT...")] = (),
-    network: Annotated[str, flag("RUN", "the one that ships for the task, if there is one")] = PRETRAINED,
+    network: Annotated[str | None, flag("RUN", "the one that ships for the task, if there is one")] = None,
     edges: Annotated[str | None, flag("FILE")] = None,
     n: Annotated[int | None, flag("INT")] = None,
     seed: Annotated[int | None, flag("INT", "1")] = None,
@@ -48,10 +47,16 @@ def view(
     random = distribution.given(n=n, seed=seed)
     target = free(out or Path(f"{task.replace(':', '.')}.html"), replace=force)
     own, console = given(task, input, random, edges), screen()
+
+    from rnar.inference.problem import Problem
+    from rnar.inference.solver import PRETRAINED, page_of
+
     shown = Problem.of(task, own) if own else Problem.random(task, **random)
-    with bar(console) as progress:
-        work = progress.add_task(task, total=1.0)
-        page = page_of(shown, None if network == NONE else network, lambda share: progress.advance(work, share))
+    if network == NONE:
+        page = page_of(shown, None)
+    else:
+        with begun(shown) as progress:
+            page = page_of(shown, network or PRETRAINED, progress)
     page.save(target)
     console.print(f"{target}  {len(page.html) / 1e6:.2f} MB", soft_wrap=True)
     if page.notes:
