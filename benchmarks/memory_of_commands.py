@@ -20,7 +20,7 @@ COMMANDS = {
     "solve": "solve {task} --n {n} --json",
     "view": "view {task} --n {n} --out {folder}/page.html",
     "evaluate": "evaluate {task} --n {n} --samples 4",
-    "train": "train {task} --sizes {n} --batch 4 --steps 2 --validate-every 2 --validation-samples 2 "
+    "train": "train {task} --sizes {n} --batch-size 4 --steps 2 --validate-every 2 --validation-samples 2 "
     "--selection-samples 2 --test-samples 2 --folder {folder}/run",
 }
 SIZES = (16, 32, 64, 128)
