@@ -348,9 +348,8 @@ def test_what_does_not_fit_is_refused_in_one_line_and_leaves_nothing(tmp_path, c
 # Trust in folders
 
 
-@missing("it is documented nowhere")
 def test_it_is_documented_that_a_run_folder_names_a_module_that_is_imported():
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     text = " ".join(inspect.cleandoc(page.read_text()) for page in pages)
     assert re.search(rf"(?is){re.escape(CONFIG)}.{{0,300}}\b(imports?|imported|runs?) .{{0,100}}(code|module)", text)
 
