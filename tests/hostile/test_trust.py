@@ -37,11 +37,6 @@ ROOT = Path(__file__).parents[2]
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are forked on Linux only")
 
 
-def missing(reason: str) -> pytest.MarkDecorator:
-    """The mark of a case that is not mended yet."""
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "100")
@@ -237,7 +232,6 @@ linear = Model("linear", lambda size: torch.nn.Linear(size, size))
 
 
 @pytest.mark.parametrize("name", ["noargs", "number", "linear"])
-@missing("rnar models calls the factory itself")
 def test_a_wrong_factory_is_told_in_one_line(run, name):
     Path("my_factories.py").write_text(FACTORIES)
     try:
