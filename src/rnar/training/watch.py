@@ -1,6 +1,7 @@
 """Training callbacks. `rnar train` shows progress in the terminal; you may write your own."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,12 +62,21 @@ class Callback:
 
 
 class Callbacks(Callback):
-    """Several that are told the same. What they return is the first one's."""
+    """Several that are told the same. Where several return a function, all of them are called."""
 
     def __init__(self, *callbacks: Callback):
         for name in (name for name in vars(Callback) if not name.startswith("_")):
-            methods = [getattr(callback, name) for callback in callbacks]
-            setattr(self, name, lambda *arguments, methods=methods: [method(*arguments) for method in methods][0])
+            setattr(self, name, partial(_tell_all, [getattr(callback, name) for callback in callbacks]))
+
+
+def _tell_all(methods: list[Callable[..., Any]], *arguments: Any) -> Callable[[float], None] | None:
+    functions = [made for method in methods if (made := method(*arguments)) is not None]
+
+    def tell(share: float) -> None:
+        for function in functions:
+            function(share)
+
+    return tell if functions else None
 
 
 class TensorBoard(Callback):
