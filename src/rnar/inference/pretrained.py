@@ -140,7 +140,7 @@ def copy_run(folder: Path, into: Path) -> str:
 
 def _command(settings: Resolved, step: int, into: Path) -> str:
     """`rnar train` with those settings that are not as they usually are."""
-    usual = Settings(settings.tasks, settings.model, settings.seed).resolved().plain()
+    usual = Settings(settings.tasks, settings.model, seed=settings.seed).resolved().plain()
     own = {**settings.plain(), "steps": settings.steps if settings.steps > step else 2 * step}
     words = [f"rnar train {' '.join(settings.tasks)} --model {settings.name} --seed {settings.seed} --folder {into}"]
     for name, value in own.items():

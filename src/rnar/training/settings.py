@@ -89,11 +89,11 @@ class Settings:
     """Which task to learn; of several, a generalist learns a batch of each in turn in every step."""
     model: str | Model = setting("rnar", "MODEL", reference=True, since_first=True)
     """Which model: a name that `rnar models` has, or my_models:mine. In Python also a `Model`."""
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = setting(0, since_first=True)
+    """Decides the first weights, the training data, and all else that is drawn."""
     recipe: str = setting("standard", "{" + ",".join(RECIPES) + "}")
     """What is not given is as this recipe has it: "standard" is the protocol of Ibarz et al. (2022); "steady" has the
     learning rate fall to zero as a cosine does, and keeps an average of the weights with a decay of 0.999."""
-    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = setting(0, since_first=True)
-    """Decides the first weights, the training data, and all else that is drawn."""
     steps: Steps = protocol(10_000, role="length", since_first=True)
     """How many steps to take. A run can be taken further with more."""
     patience: Steps | None = setting(None, words="none", role="length")
