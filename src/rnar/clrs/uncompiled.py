@@ -10,12 +10,13 @@ from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 ERRORS = (NumbaError, UnsupportedBytecodeError)
 NOISE = ("Failed in", "During:", "File ", "There are ", "Known signatures", "No implementation of function")
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # numba's, where colorama is installed
 PLACE = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d+)')
 
 
 def uncompiled(error: Exception, function: Callable[..., Any]) -> ValueError:
     """Returns an error that says where and why the function of an algorithm cannot be compiled."""
-    text = str(error)
+    text = COLOURS.sub("", str(error))
     file, line = _place(text, function)
     return ValueError(f"{file}, line {line}, in {function.__name__}: numba cannot compile this: {_reason(text)}")
 
