@@ -1,5 +1,6 @@
 """A processor: what turns the features and the last state of a network into its next state."""
 
+import inspect
 from typing import Any, NamedTuple
 
 import torch
@@ -34,6 +35,13 @@ def attribute_of(processor: nn.Module, name: str) -> Any:
 
 def widths_of(processor: nn.Module, size: int, triplet_width: int = 0) -> tuple[int, int]:
     """How many features of nodes and of edges a processor makes, by a trial step of one sample with two nodes."""
+    try:
+        inspect.signature(processor.forward).bind("graph", "state")
+    except TypeError as error:
+        raise ValueError(
+            f"a processor is called with a graph and a state; of {type(processor).__name__}.forward that is {error}"
+            f"{definition_of(type(processor))}"
+        ) from None
     like = next(processor.parameters(), torch.zeros(0))
     training = {module: module.training for module in processor.modules()}
     triples = (
