@@ -153,7 +153,7 @@ def test_a_transposed_pointer_is_encoded_by_a_map_of_its_own_and_predicted_by_no
 
 
 def test_a_model_refuses_another_reversal():
-    with pytest.raises(ValueError, match="one of 'none', 'mask', 'transpose', not 'both'"):
+    with pytest.raises(ValueError, match="reversal must be none or mask or transpose, not 'both'"):
         replace(MODELS["rnar"], reversal="both")
 
 

@@ -86,7 +86,7 @@ def test_what_has_the_name_of_one_of_our_features_and_is_another_is_shown_as_wha
         return 1
 
     made = algorithm(problem=Odd(), hints=hints, outputs=dict(b=graph.categorical(2)))(odd)
-    code, out, err = run("data", "show", made.name, "--input", "[[4, 1, 0, 3]]")
+    code, out, err = run("data", "show", made.name, "--input", "[4, 1, 0, 3]")
     assert (code, err) == (0, "")
     for said in ("phase 3", "color     0 0   1 1   3 3   4 4", "pred_h    1→4  0→4  3→4", "answer    b: 1"):
         assert said in out

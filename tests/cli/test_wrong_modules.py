@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
         ),
         (
             "import rnar\nclass Own: pass\nmine = rnar.Model('m', lambda size: rnar.MessagePassing(size, Own()))",
-            "Own is no subclass of rnar.Aggregator (HERE, line 2)",
+            "MessagePassing: aggregator must be a Module",
         ),
         (
             "import rnar, torch\nmine = rnar.Model('m', lambda s: rnar.MessagePassing(s, torch.nn.Linear(s, s)))",

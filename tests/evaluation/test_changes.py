@@ -22,9 +22,9 @@ def let_it_copy(reasoner: Reasoner, task: str) -> None:
     heads, fed = reasoner.heads_of(task), {}
     graph, decode = heads.graph, heads.decode
 
-    def remembering(inputs, hints, active):
+    def remembering(inputs, channels, hints):
         fed.update(hints)
-        return graph(inputs, hints, active)
+        return graph(inputs, channels, hints)
 
     def copying(*arguments):
         return {name: 2 * wide - 1 for name, wide in fed.items()}, decode(*arguments)[1]

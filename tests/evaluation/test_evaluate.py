@@ -152,7 +152,7 @@ def test_a_task_that_was_not_learned_is_refused():
 
 def test_products_may_be_rounded_to_bfloat16_and_are_exact_again_afterwards():
     _, reasoner, batch = prepared("floyd_warshall", "rnar")
-    workers = Workers(reasoner, 2)
+    workers = Workers(reasoner.float(), 2)
     exact = evaluate(workers, batch, hints=True)
     rough = evaluate(workers, batch, hints=True, precision="bfloat16").hints["D"].counts
     assert not np.array_equal(rough, exact.hints["D"].counts)

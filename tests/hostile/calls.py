@@ -29,7 +29,7 @@ from helpers.training import small_test
 from hostile.arguments import stopping_early
 from hostile.watching import Counts
 from rnar.clrs import registry
-from rnar.inference import answer, equivalence, graphs, pretrained, problem, scaling, solver
+from rnar.inference import answer, equivalence, pretrained, problem, scaling, solver
 from rnar.runtime import Workers
 from rnar.training import Settings, testing
 from rnar.training.learner import Learner
@@ -178,7 +178,7 @@ def applied(function: Callable[..., Any], given: dict[str, Any]) -> Any:
 def names() -> list[str]:
     """The names of all parameters of the functions that a problem passes on its way to the network."""
     found = {"self", "cls", "args", "kwargs", "__class__", "", "\x00", "nodes", "edges", "links", "directed"}
-    for module in (rnar.clrs, answer, equivalence, graphs, problem, scaling, solver, registry):
+    for module in (rnar.clrs, answer, equivalence, problem, scaling, solver, registry):
         for each in vars(module).values():
             members = vars(each).values() if inspect.isclass(each) else [each]
             for function in members:
