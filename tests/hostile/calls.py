@@ -36,9 +36,19 @@ from rnar.training.learner import Learner
 
 Call = tuple[Callable[..., Any], dict[str, Any]]
 
-OTHERS = {"Aggregator", "MessagePassing", "ProcessorOutput", "Reasoner", "Model", "auxiliary_loss", "models", "nn"}
+OTHERS = {
+    "Aggregator",
+    "MessagePassing",
+    "ProcessorOutput",
+    "Reasoner",
+    "Model",
+    "auxiliary_loss",
+    "models",
+    "nn",
+    "interop",
+}
 """names of torch modules and of what takes them"""
-DATA = {"Algorithm", "Batch", "Feature", "Problem", "Sample", "Spec", "Split"}
+DATA = {"Algorithm", "Batch", "Callback", "Feature", "Problem", "Sample", "Spec", "Split"}
 """names of plain data, of types, and of what is subclassed"""
 COMPILED = {"chain", "kernel", "step"}
 """names of what stands in compiled code"""

@@ -164,9 +164,9 @@ class Settings:
     """True of what `resolved` returns: a value that is still None is not one that has to be filled in."""
 
     def __post_init__(self) -> None:
-        if self.recipe not in RECIPES:
-            known = f"{nearest(str(self.recipe), RECIPES)}; there are {', '.join(RECIPES)}"
-            raise ValueError(f"there is no recipe {self.recipe!r}{known}")
+        if not isinstance(self.recipe, str) or self.recipe not in RECIPES:
+            known = f"{nearest(shown(self.recipe), RECIPES)}; there are {', '.join(RECIPES)}"
+            raise ValueError(f"there is no recipe {shown(self.recipe)}{known}")
         for name in SETTINGS:
             object.__setattr__(self, name, checked(name, getattr(self, name)))
 
