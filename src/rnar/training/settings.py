@@ -165,7 +165,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.recipe, str) or self.recipe not in RECIPES:
-            known = f"{nearest(shown(self.recipe), RECIPES)}; there are {', '.join(RECIPES)}"
+            known = f"{nearest(str(self.recipe), RECIPES)}; there are {', '.join(RECIPES)}"
             raise ValueError(f"there is no recipe {shown(self.recipe)}{known}")
         for name in SETTINGS:
             object.__setattr__(self, name, checked(name, getattr(self, name)))
