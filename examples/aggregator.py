@@ -15,10 +15,10 @@ class Soft(rnar.Aggregator):
     ordered = False  # it does not matter in which order the senders stand
 
     def forward(self, messages, edges=None):  # [B, sender, receiver, H]; edges [B, sender, receiver] that are sent
-        sent, heard = messages, messages
+        sent, masked = messages, messages
         if edges is not None:
-            sent, heard = messages * edges[..., None], messages.masked_fill(~edges[..., None], -1e9)
-        return (heard.softmax(dim=1) * sent).sum(dim=1)
+            sent, masked = messages * edges[..., None], messages.masked_fill(~edges[..., None], -1e9)
+        return (masked.softmax(dim=1) * sent).sum(dim=1)
 
 
 soft = rnar.Model("soft", lambda size: rnar.MessagePassing(size, Soft(size), triplets=8, gate=True), reversal="mask")

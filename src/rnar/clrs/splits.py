@@ -60,7 +60,7 @@ def facts() -> dict[str, Any]:
 
 
 def is_official(task: str) -> bool:
-    """Is the task one of CLRS-30, so that its sets are those that everybody has?"""
+    """True if the task is one of CLRS-30, whose sets are those that everybody has."""
     return task in facts()
 
 

@@ -191,13 +191,13 @@ def _believed(reasoner: Reasoner, piece: Piece, tell: Tell) -> list[tuple[dict[s
     names = [name for name in of_algorithm if name in heads.decoded_hints]
     room = {name: _room(spec.hints[name], steps, size, samples.nodes) for name in names}
 
-    def hear(name: str, t: int, logits: Tensor, truth: Tensor) -> None:
+    def on_hint(name: str, t: int, logits: Tensor, truth: Tensor) -> None:
         if name in room:
             for place, x in zip(room[name], _said(spec.hints[name], logits, truth[1]), strict=True):
                 if place is not None:
                     place[t, : len(logits)] = x
 
-    logits = run_through(reasoner, samples, piece, tell, hear if names else None)
+    logits = run_through(reasoner, samples, piece, tell, on_hint if names else None)
     outputs = {name: _said(f, logits[name], samples.outputs[name]) for name, f in spec.outputs.items()}
     return [
         (

@@ -35,7 +35,7 @@ __all__ = ["Evaluation", "evaluate"]
 
 View = Callable[[Batch], Batch]
 Progress = Callable[[float], None]
-Hear = Callable[[str, int, Tensor, Tensor], None]
+OnHint = Callable[[str, int, Tensor, Tensor], None]
 """(hint, t, logits [B, ...], truth at steps t and t + 1 [2, B, ...]), of the samples that are judged at step t"""
 
 
@@ -138,14 +138,16 @@ def _taken(batch: Batch, some: np.ndarray, hints: bool, view: View | None) -> Ba
 
 
 @torch.no_grad()
-def run_through(reasoner: Reasoner, samples: Samples, piece: Piece, tell: Tell, hear: Hear | None) -> dict[str, Logits]:
+def run_through(
+    reasoner: Reasoner, samples: Samples, piece: Piece, tell: Tell, on_hint: OnHint | None
+) -> dict[str, Logits]:
     """Run a network through a piece: the logits of its outputs, in the order of `samples`."""
 
     def each(t: int, predicted: dict[str, Tensor]) -> None:
         judged = samples.judged[t]
-        if hear is not None and judged:
+        if on_hint is not None and judged:
             for name, logits in predicted.items():
-                hear(name, t, logits[:judged], samples.hints[name][t : t + 2, :judged])
+                on_hint(name, t, logits[:judged], samples.hints[name][t : t + 2, :judged])
         tell(rollout.active[t] / piece.total)
 
     modes, config = {module: module.training for module in reasoner.modules()}, reasoner.hints
@@ -167,13 +169,13 @@ def _evaluated(reasoner: Reasoner, piece: Piece, tell: Tell) -> Evaluation:
     spec, names = heads.spec, heads.decoded_hints if piece.hints else ()
     hints, changes = _places(spec, names, max(samples.lengths) - 1, samples.nodes)
 
-    def hear(name: str, t: int, logits: Tensor, truth: Tensor) -> None:
+    def on_hint(name: str, t: int, logits: Tensor, truth: Tensor) -> None:
         decided = kind_of(spec.hints[name]).decide(logits)
         hints[name].counts[t] = hints[name].measure.counts(decided, truth[1]).sum(dim=0).cpu().numpy()
         if name in changes:
             changes[name].count(t, decided, *truth)
 
-    logits, tallies = run_through(reasoner, samples, piece, tell, hear if names else None), {}
+    logits, tallies = run_through(reasoner, samples, piece, tell, on_hint if names else None), {}
     for name, feature in spec.outputs.items():
         measure, decided = measure_of(feature), kind_of(feature).decide(logits[name])
         counts = measure.counts(decided, samples.outputs[name])[samples.back]

@@ -30,7 +30,7 @@ _KERNELS: ContextVar[bool] = ContextVar("kernels", default=True)
 
 
 def compiled(x: Tensor) -> bool:
-    """Is a compiled kernel available for this tensor?"""
+    """True if a compiled kernel is available for this tensor."""
     if torch.compiler.is_compiling():
         return False
     return _KERNELS.get() and x.device.type == "cpu" and x.dtype in (torch.float32, torch.bfloat16)

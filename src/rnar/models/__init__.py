@@ -13,10 +13,10 @@ Your own aggregator is a model in ten lines. In a file `my_models.py` of yours:
         ordered = False
 
         def forward(self, messages, edges=None):  # messages [B, i, j, H]; None: all are sent
-            sent, heard = messages, messages
+            sent, masked = messages, messages
             if edges is not None:
-                sent, heard = messages * edges[..., None], messages.masked_fill(~edges[..., None], -1e9)
-            return (heard.softmax(dim=1) * sent).sum(dim=1)
+                sent, masked = messages * edges[..., None], messages.masked_fill(~edges[..., None], -1e9)
+            return (masked.softmax(dim=1) * sent).sum(dim=1)
 
     mine = Model("mine", lambda size: MessagePassing(size, Soft(size), triplets=8, gate=True), reversal="mask")
 

@@ -21,7 +21,7 @@ def turn(x, y, i, j, k):
 
 @kernel
 def in_box(x, y, i, j, k):
-    """Does point k lie in the box that i and j span?"""
+    """True if point k lies in the box that i and j span."""
     in_x = min(x[i], x[j]) <= x[k] <= max(x[i], x[j])
     return in_x and min(y[i], y[j]) <= y[k] <= max(y[i], y[j])
 

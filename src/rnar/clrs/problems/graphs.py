@@ -191,7 +191,7 @@ def adjacency(A: np.ndarray) -> np.ndarray:
 
 
 def is_acyclic(A: np.ndarray) -> bool:
-    """Can every node be removed once nothing points at it?"""
+    """True if every node can be removed once nothing points at it."""
     left = np.ones(len(A), bool)
     while left.any():
         free = left & ~(A[left] != 0).any(axis=0)

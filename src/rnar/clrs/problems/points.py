@@ -79,13 +79,13 @@ def draw_segments(rng, batch, low, high):
 
 @kernel
 def cross(x, y):
-    """Do segments 0-1 and 2-3 cross? The quick test of the reference, which ignores collinear ends."""
+    """True if segments 0-1 and 2-3 cross, by the quick test of the reference, which ignores collinear ends."""
     return left(x, y, 0, 2, 3) != left(x, y, 1, 2, 3) and left(x, y, 0, 1, 2) != left(x, y, 0, 1, 3)
 
 
 @kernel
 def left(x, y, a, b, c):
-    """Does the path a, b, c turn left?"""
+    """True if the path a, b, c turns left."""
     return (y[c] - y[a]) * (x[b] - x[a]) > (y[b] - y[a]) * (x[c] - x[a])
 
 
