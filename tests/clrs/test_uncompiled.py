@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import rnar.clrs
+from rnar.clrs import registry
 from rnar.common.compiling import config
 
 BEGINNING = """
@@ -39,6 +40,7 @@ def wrong(trace, key):
 def test_the_line_and_the_reason_are_named(line, where, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(registry, "ALGORITHMS", {**registry.ALGORITHMS})
     module = f"uncompiled_{abs(hash(line))}"
     text = BEGINNING.format(line=line)
     (tmp_path / f"{module}.py").write_text(text)

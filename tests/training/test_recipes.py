@@ -52,5 +52,5 @@ def test_settings_of_a_recipe_are_asked_for_by_flags():
 
 def test_recipes_name_settings_and_the_help_tells_them():
     assert all(name in SETTINGS for recipe in RECIPES.values() for name in recipe)
-    help = " ".join((Settings.__doc__ or "").split("seed:")[0].split())
+    help = " ".join((Settings.__doc__ or "").split("steps:")[0].split())
     assert all(f'"{name}"' in help for name in RECIPES)
