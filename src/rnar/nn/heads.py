@@ -109,9 +109,8 @@ class TaskHeads(nn.Module):
             for place in PLACES
         )
         features: Tensor | Affine = nodes
-        if (
-            precision_of(nodes.x) != nodes.x.dtype
-        ):  # two keys that differ by little would be one number; after an encoding they are two
+        if precision_of(nodes.x) != nodes.x.dtype:
+            # two keys that differ by little would be one number; after an encoding they are two
             features = nodes.computed
         if self.composed is not None:
             features = nodes.computed + self._composed(inputs, hints)
